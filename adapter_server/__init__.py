@@ -1,0 +1,1 @@
+"""The daemon: MCP edge, tools, adapter versions, episodes and the commands."""

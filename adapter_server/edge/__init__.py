@@ -1,0 +1,1 @@
+"""MCP in, one typed call out: the only place that knows the protocol."""

@@ -1,0 +1,1 @@
+"""One plain function per tool that agents see."""

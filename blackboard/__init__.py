@@ -1,0 +1,1 @@
+"""The shared plan, leases, messages and deliveries of an episode, on one hash-chained event log."""

@@ -1,0 +1,1 @@
+"""Typed messages, the error tree, and moving both between processes."""

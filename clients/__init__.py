@@ -1,0 +1,1 @@
+"""Start agents against a server address and follow them."""

@@ -1,0 +1,1 @@
+"""OpenAI Codex as a member of a team."""

@@ -1,0 +1,1 @@
+"""Lemmas that the Lean kernel accepted, and the judge that admits them."""

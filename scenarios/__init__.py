@@ -1,0 +1,1 @@
+"""Run problems end to end, seeing the server only from outside."""

@@ -1,0 +1,1 @@
+"""The Lean scenario runner: problems in, episodes out."""
