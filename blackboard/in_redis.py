@@ -1,0 +1,5 @@
+"""The only door to Redis or Valkey: connections, scripts, key names, decoding."""
+
+
+class EpisodeStore:
+    """Connections to one server."""
