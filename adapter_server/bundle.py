@@ -1,0 +1,222 @@
+"""Adapter versions: folders of data that decide what agents see. Content-addressed, checked before use."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import msgspec
+
+from bus.errors import BadDataFolder, UnknownId
+
+from .policy import Policy
+from .tools.arguments import CONTRACT_VERSION, CONTRACTS
+
+MAX_BUNDLE_BYTES = 1_000_000
+SCHEMA_VERSION = 1
+INSTRUCTIONS = "mcp/instructions"
+
+T = TypeVar("T")
+
+
+class ParameterWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What agents read about one parameter, and its limits."""
+
+    description: str
+    default: Any = None
+    choices: list[str] | None = None
+    """The values that agents are told about."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+    max_length: int | None = None
+    """Characters of a text."""
+
+    max_items: int | None = None
+
+
+class ToolWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What agents read about one tool."""
+
+    title: str
+    description: str
+    parameters: dict[str, ParameterWords]
+    enabled: bool = True
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which schema the folder follows and which tool contracts it was written for."""
+
+    schema: int
+    name: str
+    contracts: dict[str, int]
+
+
+class Bundle(msgspec.Struct, frozen=True, kw_only=True):
+    """One adapter version, read and checked."""
+
+    id: str
+    """`ab1-` and the SHA-256 over all paths and contents."""
+
+    manifest: Manifest
+    tools: dict[str, ToolWords]
+    """Enabled tools only, in the order in which agents see them."""
+
+    policy: Policy
+    prompts: dict[str, str]
+    """`team`, `roles/<role>`, `mcp/<name>` → text."""
+
+    skills: dict[str, str]
+    """Skill name → its SKILL.md."""
+
+    @property
+    def instructions(self) -> str:
+        """What an MCP host is told about the server as a whole."""
+        return self.prompts[INSTRUCTIONS]
+
+    def prompt(self, name: str, **values: str) -> str:
+        """A prompt with `{{key}}` replaced by the given values.
+
+        Raises:
+            UnknownId: if the version has no such prompt.
+        """
+        if name not in self.prompts:
+            raise UnknownId(f"no prompt {name!r} in this version", nearest=sorted(self.prompts))
+        text = self.prompts[name]
+        for key, value in values.items():
+            text = text.replace("{{" + key + "}}", value)
+        return text
+
+
+def default_bundle_folder() -> Path:
+    """The version that ships with the server."""
+    return Path(str(resources.files("adapter_server"))) / "bundles" / "default"
+
+
+def bundle_id(files: Mapping[str, bytes]) -> str:
+    """Content id of a version: it depends on paths and bytes only."""
+    listing = "".join(f"{path}\0{hashlib.sha256(files[path]).hexdigest()}\n" for path in sorted(files))
+    return "ab1-" + hashlib.sha256(listing.encode()).hexdigest()
+
+
+def load_bundle(folder: Path) -> Bundle:
+    """Read a version and check it whole.
+
+    Raises:
+        BadDataFolder: if something is missing, misspelt, out of bounds or too large.
+    """
+    files = _read_files(folder)
+    manifest = _decode(files, "manifest.json", Manifest)
+    tools = _decode(files, "tools.json", dict[str, ToolWords])
+    policy = _decode(files, "policy.json", Policy)
+    prompts = {path[len("prompts/") : -len(".md")]: _text(files, path) for path in files if _is_prompt(path)}
+    skills = {path.split("/")[1]: _text(files, path) for path in files if path.startswith("skills/")}
+    for problem in _problems(manifest, tools, policy, prompts):
+        raise BadDataFolder(f"adapter version in {folder}: {problem}")
+    return Bundle(
+        id=bundle_id(files),
+        manifest=manifest,
+        tools={name: words for name, words in tools.items() if words.enabled},
+        policy=policy,
+        prompts=prompts,
+        skills=skills,
+    )
+
+
+def stage_bundle(source: Path, adapters: Path) -> Bundle:
+    """Check a version and keep a copy of it as `adapters/<id>`; a copy that is there already is left alone.
+
+    Raises:
+        BadDataFolder: as `load_bundle`.
+    """
+    bundle = load_bundle(source)
+    target = adapters / bundle.id
+    if not target.is_dir():
+        adapters.mkdir(parents=True, exist_ok=True)
+        incoming = adapters / f".incoming-{uuid4().hex}"
+        for path, content in _read_files(source).items():
+            copy = incoming / path
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(content)
+        try:
+            os.replace(incoming, target)  # noqa: PTH105 - one atomic step on the same file system
+        except OSError:
+            shutil.rmtree(incoming, ignore_errors=True)
+    return open_bundle(adapters, bundle.id)
+
+
+def open_bundle(adapters: Path, version: str) -> Bundle:
+    """A staged version, by id.
+
+    Raises:
+        UnknownId: if it was never staged.
+        BadDataFolder: if its content no longer has that id.
+    """
+    folder = adapters / version
+    if not version.startswith("ab1-") or not folder.is_dir():
+        staged = sorted(path.name for path in adapters.glob("ab1-*"))
+        raise UnknownId(f"no adapter version {version!r}", nearest=staged[:3])
+    bundle = load_bundle(folder)
+    if bundle.id != version:
+        raise BadDataFolder(f"adapter version {version} was changed on disk", hint="stage it again")
+    return bundle
+
+
+def _read_files(folder: Path) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    size = 0
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            raise BadDataFolder(f"adapter version in {folder}: {path.name} is a link")
+        if path.is_file():
+            size += path.stat().st_size
+            if size > MAX_BUNDLE_BYTES:
+                raise BadDataFolder(f"adapter version in {folder} is larger than {MAX_BUNDLE_BYTES} bytes")
+            files[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return files
+
+
+def _decode(files: Mapping[str, bytes], name: str, kind: type[T]) -> T:
+    if name not in files:
+        raise BadDataFolder(f"adapter version: {name} is missing")
+    try:
+        return msgspec.json.decode(files[name], type=kind)
+    except msgspec.DecodeError as error:
+        raise BadDataFolder(f"adapter version: {name}: {error}") from error
+
+
+def _text(files: Mapping[str, bytes], path: str) -> str:
+    try:
+        return files[path].decode()
+    except UnicodeDecodeError as error:
+        raise BadDataFolder(f"adapter version: {path} is not UTF-8") from error
+
+
+def _is_prompt(path: str) -> bool:
+    return path.startswith("prompts/") and path.endswith(".md")
+
+
+def _problems(
+    manifest: Manifest, tools: Mapping[str, ToolWords], policy: Policy, prompts: Mapping[str, str]
+) -> Iterator[str]:
+    if manifest.schema != SCHEMA_VERSION:
+        yield f"schema {manifest.schema}; this server reads schema {SCHEMA_VERSION}"
+    for name, version in manifest.contracts.items():
+        if name not in CONTRACTS or version != CONTRACT_VERSION:
+            yield f"needs tool {name} in contract version {version}, which this server does not have"
+    for name, words in tools.items():
+        if name not in manifest.contracts:
+            yield f"tools.json has {name}, manifest.json does not"
+            continue
+        known = {field.encode_name for field in msgspec.structs.fields(CONTRACTS[name])}
+        for parameter in words.parameters.keys() - known:
+            yield f"tools.json: {name} has no parameter {parameter}"
+    if not policy.roles.get("default"):
+        yield "policy.json: roles.default is empty"
+    for prompt in (INSTRUCTIONS, "team", *(f"roles/{role}" for roles in policy.roles.values() for role in roles)):
+        if prompt not in prompts:
+            yield f"prompts/{prompt}.md is missing"
