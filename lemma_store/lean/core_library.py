@@ -1,0 +1,169 @@
+"""The core library: MiniCore, shipped as sources, compiled once per machine into a cache keyed by content."""
+
+import fcntl
+import hashlib
+import importlib.resources
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import msgspec
+import structlog
+
+from bus.errors import LeanUnavailable
+
+from .elaboration import Elaborated, Elaboration, ForkServer
+from .toolchain import Toolchain, cache_folder
+
+ROOT_MODULE = "MiniCore"
+
+_IMPORT = re.compile(r"^import[ \t]+([A-Za-z0-9_.]+)[ \t]*$", re.MULTILINE)
+_COMMENT = re.compile(r"/-.*?-/|--[^\n]*", re.DOTALL)
+_BUILD_MS = 120_000
+_BUILD_HEARTBEATS = 200_000
+
+_log = structlog.get_logger()
+
+
+class CoreModule(msgspec.Struct, frozen=True, kw_only=True):
+    """One compiled module of the core library."""
+
+    name: str
+    artifact: Path
+    """Its `.olean`."""
+
+
+class CoreLibrary(msgspec.Struct, frozen=True, kw_only=True):
+    """The compiled core library. Its files are trusted: they were made from shipped sources only."""
+
+    folder: Path
+    """To be put on Lean's search path."""
+    id: str
+    """Names the sources and the toolchain that compiled them."""
+    modules: tuple[CoreModule, ...]
+    """Dependencies first; the root module, which imports all of the others, is last or imports what precedes it."""
+
+
+async def build_core_library(toolchain: Toolchain, *, lean: ForkServer, cache: Path | None = None) -> CoreLibrary:
+    """Return the core library, compiling it unless this machine has it. Raises LeanUnavailable.
+
+    Two processes that want it at once build it once: the second waits for the first.
+    """
+    sources = read_core_sources()
+    order = order_modules(sources)
+    name = library_id(sources, toolchain=toolchain)
+    folder = (cache or cache_folder()) / name
+    if not await anyio.Path(folder).is_dir():
+        async with _exclusively(folder):
+            if not await anyio.Path(folder).is_dir():
+                await _build(sources, order=order, lean=lean, folder=folder)
+    modules = tuple(CoreModule(name=module, artifact=_artifact(folder, module)) for module in order)
+    return CoreLibrary(folder=folder, id=name, modules=modules)
+
+
+def read_core_sources() -> dict[str, str]:
+    """Read the shipped sources, by module name."""
+    root = importlib.resources.files("lemma_store") / "minicore"
+    with importlib.resources.as_file(root) as folder:
+        return {
+            ".".join(path.relative_to(folder).with_suffix("").parts): path.read_text()
+            for path in sorted(folder.rglob("*.lean"))
+        }
+
+
+def order_modules(sources: Mapping[str, str]) -> tuple[str, ...]:
+    """Put every module after those it imports; otherwise by name. Raises LeanUnavailable for a broken library."""
+    try:
+        return tuple(TopologicalSorter(_dependencies(sources)).static_order())
+    except CycleError as error:
+        raise LeanUnavailable(f"the core library imports itself: {error.args[1]}") from error
+
+
+def library_id(sources: Mapping[str, str], *, toolchain: Toolchain) -> str:
+    """Return the name of the library that these sources become under this toolchain."""
+    digest = hashlib.sha256(toolchain.id.encode())
+    for name, text in sorted(sources.items()):
+        digest.update(f"\0{name}\0{hashlib.sha256(text.encode()).hexdigest()}".encode())
+    return f"core-{digest.hexdigest()[:24]}"
+
+
+def _dependencies(sources: Mapping[str, str]) -> dict[str, list[str]]:
+    imports = {name: sorted(_IMPORT.findall(_COMMENT.sub("", text))) for name, text in sorted(sources.items())}
+    for name, wanted in imports.items():
+        if missing := set(wanted) - set(sources):
+            raise LeanUnavailable(f"module {name} of the core library imports {', '.join(sorted(missing))}")
+    return imports
+
+
+async def _build(sources: Mapping[str, str], *, order: tuple[str, ...], lean: ForkServer, folder: Path) -> None:
+    """Compile into a folder of its own and move it into place as a whole."""
+    started = anyio.current_time()
+    draft = Path(await anyio.to_thread.run_sync(_make_draft, folder))
+    try:
+        imports = _dependencies(sources)
+        done = {module: anyio.Event() for module in order}
+
+        async def compile_one(module: str) -> None:
+            for wanted in imports[module]:
+                await done[wanted].wait()
+            await _compile(module, source=sources[module], lean=lean, folder=draft)
+            done[module].set()
+
+        async with anyio.create_task_group() as tasks:
+            for module in order:
+                tasks.start_soon(compile_one, module)
+        await anyio.Path(draft).rename(folder)
+    finally:
+        await anyio.to_thread.run_sync(lambda: shutil.rmtree(draft, ignore_errors=True))
+    _log.info("core_library_built", folder=str(folder), seconds=round(anyio.current_time() - started, 2))
+
+
+async def _compile(module: str, *, source: str, lean: ForkServer, folder: Path) -> None:
+    elaboration = Elaboration(
+        source=source.encode(),
+        module=module,
+        lean_path=(str(folder),),
+        wants_artifact=True,
+        heartbeats=_BUILD_HEARTBEATS,
+        wall_ms=_BUILD_MS,
+    )
+    elaborated = await lean.run(elaboration)
+    if elaborated.outcome != "finished" or elaborated.exit_code != 0 or elaborated.artifact is None:
+        raise LeanUnavailable(f"module {module} of the core library did not compile: {_complaint(elaborated)}")
+    target = anyio.Path(_artifact(folder, module))
+    await target.parent.mkdir(parents=True, exist_ok=True)
+    await target.write_bytes(elaborated.artifact)
+
+
+def _complaint(elaborated: Elaborated) -> str:
+    errors = [message for message in elaborated.messages if message.severity == "error"]
+    if not errors:
+        return f"{elaborated.outcome} {elaborated.reason}"
+    return f"line {errors[0].line}: {errors[0].text[:500]}"
+
+
+def _artifact(folder: Path, module: str) -> Path:
+    return folder.joinpath(*module.split(".")).with_suffix(".olean")
+
+
+def _make_draft(folder: Path) -> str:
+    return tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent)
+
+
+@asynccontextmanager
+async def _exclusively(folder: Path) -> AsyncGenerator[None]:
+    """Hold the machine-wide lock of a library; the kernel lets go of it when its holder dies."""
+    await anyio.Path(folder.parent).mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder.with_name(f"{folder.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        await anyio.to_thread.run_sync(fcntl.flock, lock, fcntl.LOCK_EX, abandon_on_cancel=False)
+        yield
+    finally:
+        os.close(lock)

@@ -1,0 +1,134 @@
+"""The fork server: a process in which Lean is loaded once and forked for every check.
+
+Started by the daemon as `python -I -m lemma_store.lean.forkserver LIBRARY SCRATCH SOCKET`. One thread, no state but the
+running jobs. It ends when the daemon's end of the socket closes, and takes every child with it.
+"""
+
+import ctypes
+import gc
+import os
+import selectors
+import signal
+import socket
+import sys
+from typing import NoReturn
+
+import msgspec
+
+from . import libc
+from .forkchild import guard
+from .jobs import HEADER_BYTES, Cancel, Job, JobReport, decode_request, encode, frame, frame_size
+
+_CHUNK_BYTES = 1 << 18
+
+
+class _Running(msgspec.Struct, kw_only=True):
+    job: int
+    guardian: int
+    reply: int
+    control: int
+    report: bytearray
+
+
+class Server:
+    """Starts a guardian for every job that comes in and sends back what it reports."""
+
+    def __init__(self, link: socket.socket, *, lean: ctypes.CDLL, scratch: str) -> None:
+        self._link = link
+        self._lean = lean
+        self._scratch = scratch
+        self._selector = selectors.DefaultSelector()
+        self._received = bytearray()
+        self._running: dict[int, _Running] = {}
+
+    def serve(self) -> None:
+        """Return when the daemon has gone."""
+        self._selector.register(self._link, selectors.EVENT_READ, None)
+        while True:
+            for key, _ in self._selector.select():
+                if key.data is None:
+                    if not self._receive():
+                        return
+                else:
+                    self._collect(key.data)
+
+    def kill_all(self) -> None:
+        """End every guardian; the kernel ends their provers with them."""
+        for running in self._running.values():
+            os.kill(running.guardian, signal.SIGKILL)
+        for running in self._running.values():
+            os.waitpid(running.guardian, 0)
+
+    def _receive(self) -> bool:
+        try:
+            chunk = self._link.recv(_CHUNK_BYTES)
+        except ConnectionError:
+            return False
+        self._received += chunk
+        while len(self._received) >= HEADER_BYTES:
+            end = HEADER_BYTES + frame_size(bytes(self._received[:HEADER_BYTES]))
+            if len(self._received) < end:
+                break
+            request = decode_request(self._received[HEADER_BYTES:end])
+            del self._received[:end]
+            self._handle(request)
+        return bool(chunk)
+
+    def _handle(self, request: Job | Cancel) -> None:
+        if isinstance(request, Job):
+            self._start(request)
+        elif running := self._running.get(request.id):
+            os.close(running.control)
+            running.control = -1
+
+    def _start(self, job: Job) -> None:
+        reply, reply_end = os.pipe()
+        control_end, control = os.pipe()
+        guardian = os.fork()
+        if guardian == 0:
+            guard(job, lean=self._lean, scratch=self._scratch, reply=reply_end, control=control_end)
+        os.close(reply_end)
+        os.close(control_end)
+        running = _Running(job=job.id, guardian=guardian, reply=reply, control=control, report=bytearray())
+        self._running[job.id] = running
+        self._selector.register(reply, selectors.EVENT_READ, running)
+
+    def _collect(self, running: _Running) -> None:
+        if chunk := os.read(running.reply, _CHUNK_BYTES):
+            running.report += chunk
+            return
+        self._selector.unregister(running.reply)
+        os.close(running.reply)
+        if running.control >= 0:
+            os.close(running.control)
+        _, status = os.waitpid(running.guardian, 0)
+        del self._running[running.job]
+        if os.waitstatus_to_exitcode(status) != 0:
+            lost = JobReport(id=running.job, outcome="crashed", reason="the guardian of the check was killed")
+            running.report = bytearray(encode(lost))
+        self._link.sendall(frame(bytes(running.report)))
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Load Lean, say that it is ready with an empty frame, and serve."""
+    library, scratch, descriptor = arguments
+    libc.die_with_parent(signal.SIGTERM)
+    lean = ctypes.CDLL(library)
+    lean.lean_main.argtypes = [ctypes.c_int, ctypes.c_void_p]
+    lean.lean_main.restype = ctypes.c_int
+    lean.lean_initialize()
+    gc.freeze()
+    link = socket.socket(fileno=int(descriptor))
+    link.sendall(frame(b""))
+    server = Server(link, lean=lean, scratch=scratch)
+    try:
+        server.serve()
+    except ConnectionError:
+        pass
+    finally:
+        server.kill_all()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,60 @@
+"""System calls that Python 3.11 does not offer, by way of the C library."""
+
+import ctypes
+import os
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS = 38
+
+
+def syscall(number: int, *arguments: int | bytes | None) -> int:
+    """Call the kernel by number. Raises OSError."""
+    result = _libc.syscall(ctypes.c_long(number), *(_argument(value) for value in arguments))
+    return _checked(result, f"system call {number}")
+
+
+def prctl(option: int, *arguments: int) -> None:
+    """Set an attribute of this process. Raises OSError."""
+    values = [*arguments, 0, 0, 0, 0][:4]
+    _checked(_libc.prctl(ctypes.c_int(option), *(ctypes.c_ulong(value) for value in values)), f"prctl {option}")
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces named by the flags for new ones. Raises OSError."""
+    _checked(_libc.unshare(ctypes.c_int(flags)), "unshare")
+
+
+def mount(source: str, target: str, *, kind: str = "none", flags: int = 0, data: str = "") -> None:
+    """Mount a file system. Raises OSError."""
+    texts = [os.fsencode(source), os.fsencode(target), os.fsencode(kind)]
+    result = _libc.mount(*texts, ctypes.c_ulong(flags), os.fsencode(data) if data else None)
+    _checked(result, f"mount {target}")
+
+
+def unmount(target: str, *, flags: int) -> None:
+    """Take a mounted file system away. Raises OSError."""
+    _checked(_libc.umount2(os.fsencode(target), ctypes.c_int(flags)), f"umount {target}")
+
+
+def die_with_parent(signal_number: int) -> None:
+    """Ask the kernel to send this process a signal when the thread that made it ends."""
+    prctl(_PR_SET_PDEATHSIG, signal_number)
+
+
+def forbid_new_privileges() -> None:
+    """Make set-user-id programs powerless from here on; Landlock and seccomp need it."""
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _argument(value: int | bytes | None) -> object:
+    return ctypes.c_long(value) if isinstance(value, int) else value
+
+
+def _checked(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
