@@ -1,0 +1,32 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from lemma_store.lean.core_library import CoreLibrary, build_core_library
+from lemma_store.lean.elaboration import ForkServer
+from lemma_store.lean.toolchain import Toolchain, find_toolchain
+
+
+@pytest.fixture(scope="session")
+def toolchain() -> Toolchain:
+    return find_toolchain()
+
+
+@pytest.fixture(scope="session")
+def core(toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> CoreLibrary:
+    """The compiled core library, from the user's cache or built into it."""
+
+    async def build() -> CoreLibrary:
+        async with ForkServer(toolchain, scratch=tmp_path_factory.mktemp("core")) as lean:
+            return await build_core_library(toolchain, lean=lean)
+
+    return anyio.run(build)
+
+
+@pytest.fixture
+async def lean(toolchain: Toolchain, tmp_path: Path) -> AsyncIterator[ForkServer]:
+    """A fork server of the test's own."""
+    async with ForkServer(toolchain, scratch=tmp_path / "scratch") as server:
+        yield server
