@@ -1,0 +1,200 @@
+"""Lean runtime objects by ctypes: allocation, lists, strings, numbers and the few kernel functions in use.
+
+Every object is marked persistent: it is never freed.
+"""
+
+import ctypes
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_POINTER = ctypes.c_void_p
+_SMALL_NUMBER_LIMIT = 1 << 62
+
+_SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "lean_alloc_object": (_POINTER, ctypes.c_size_t),
+    "lean_mk_string": (_POINTER, ctypes.c_char_p),
+    "lean_cstr_to_nat": (_POINTER, ctypes.c_char_p),
+    "lean_name_mk_string": (_POINTER, _POINTER, _POINTER),
+    "lean_name_mk_numeral": (_POINTER, _POINTER, _POINTER),
+    "lean_level_mk_zero": (_POINTER, _POINTER),
+    "lean_level_mk_succ": (_POINTER, _POINTER),
+    "lean_level_mk_max": (_POINTER, _POINTER, _POINTER),
+    "lean_level_mk_imax": (_POINTER, _POINTER, _POINTER),
+    "lean_level_mk_param": (_POINTER, _POINTER),
+    "lean_expr_mk_bvar": (_POINTER, _POINTER),
+    "lean_expr_mk_sort": (_POINTER, _POINTER),
+    "lean_expr_mk_const": (_POINTER, _POINTER, _POINTER),
+    "lean_expr_mk_app": (_POINTER, _POINTER, _POINTER),
+    "lean_expr_mk_lambda": (_POINTER, _POINTER, _POINTER, _POINTER, ctypes.c_uint8),
+    "lean_expr_mk_forall": (_POINTER, _POINTER, _POINTER, _POINTER, ctypes.c_uint8),
+    "lean_expr_mk_let": (_POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
+    "lean_expr_mk_lit": (_POINTER, _POINTER),
+    "lean_expr_mk_proj": (_POINTER, _POINTER, _POINTER, _POINTER),
+    "lean_expr_eqv": (ctypes.c_uint8, _POINTER, _POINTER),
+    "lean_add_decl": (_POINTER, _POINTER, ctypes.c_size_t, ctypes.c_size_t, _POINTER, _POINTER),
+    "lean_environment_find": (_POINTER, _POINTER, _POINTER),
+    "l_Lean_mkEmptyEnvironment": (_POINTER, ctypes.c_uint32),
+    "lean_elab_environment_to_kernel_env": (_POINTER, _POINTER),
+    "l_Lean_saveModuleData": (_POINTER, _POINTER, _POINTER, _POINTER),
+}
+
+
+@cache
+def load(library: Path) -> ctypes.CDLL:
+    """Load and initialise the Lean runtime, once per process.
+
+    Raises:
+        OSError: the library cannot be loaded.
+    """
+    # Siblings first: the library names them as needed, and no search path leads to them.
+    for sibling in ("libInit_shared.so", "libleanshared_2.so", "libleanshared_1.so"):
+        if (library.parent / sibling).exists():
+            ctypes.CDLL(str(library.parent / sibling), ctypes.RTLD_GLOBAL)
+    lean = ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+    for name, (result, *arguments) in _SIGNATURES.items():
+        function = getattr(lean, name)
+        function.restype, function.argtypes = result, arguments
+    lean.lean_initialize.restype = None
+    lean.lean_initialize()
+    lean.lean_io_mark_end_initialization.restype = None
+    lean.lean_io_mark_end_initialization()
+    return lean
+
+
+def _field(address: int, index: int) -> int:
+    return ctypes.c_uint64.from_address(address + 8 + 8 * index).value
+
+
+def _tag(address: int) -> int:
+    return address >> 1 if address & 1 else ctypes.c_uint8.from_address(address + 7).value
+
+
+def _keep(address: int) -> int:
+    # A count of zero marks a persistent object: the runtime neither counts nor frees it.
+    if not address & 1:
+        ctypes.c_int32.from_address(address).value = 0
+    return address
+
+
+class Objects:
+    """Makes and reads objects of one loaded runtime."""
+
+    def __init__(self, library: Path) -> None:
+        self._lean = load(library)
+
+    def call(self, symbol: str, *arguments: int) -> int:
+        """Call a runtime function whose arguments and result are objects."""
+        return _keep(getattr(self._lean, symbol)(*(_keep(argument) for argument in arguments)))
+
+    def box(self, number: int) -> int:
+        """Return a small number, or a constructor without fields."""
+        return (number << 1) | 1
+
+    def number(self, value: int) -> int:
+        """Return a natural number of any size."""
+        if value < _SMALL_NUMBER_LIMIT:
+            return self.box(value)
+        return _keep(self._lean.lean_cstr_to_nat(str(value).encode()))
+
+    def constructor(self, tag: int, fields: list[int], scalars: bytes = b"") -> int:
+        """Allocate a constructor object."""
+        if not fields and not scalars:
+            return self.box(tag)
+        size = (8 + 8 * len(fields) + len(scalars) + 7) & ~7
+        address: int = self._lean.lean_alloc_object(size)
+        ctypes.memset(address, 0, size)
+        ctypes.c_int32.from_address(address).value = 0
+        ctypes.c_uint16.from_address(address + 4).value = size
+        ctypes.c_uint8.from_address(address + 6).value = len(fields)
+        ctypes.c_uint8.from_address(address + 7).value = tag
+        for index, field in enumerate(fields):
+            ctypes.c_uint64.from_address(address + 8 + 8 * index).value = _keep(field)
+        ctypes.memmove(address + 8 + 8 * len(fields), scalars, len(scalars))
+        return _keep(address)
+
+    def sequence(self, items: list[int]) -> int:
+        """Return a Lean list."""
+        found = self.box(0)
+        for item in reversed(items):
+            found = self.constructor(1, [item, found])
+        return found
+
+    def array(self, items: list[int]) -> int:
+        """Return a Lean array of objects."""
+        address: int = self._lean.lean_alloc_object(24 + 8 * len(items))
+        ctypes.c_int32.from_address(address).value = 0
+        ctypes.c_uint32.from_address(address + 4).value = 246 << 24
+        ctypes.c_uint64.from_address(address + 8).value = len(items)
+        ctypes.c_uint64.from_address(address + 16).value = len(items)
+        for index, item in enumerate(items):
+            ctypes.c_uint64.from_address(address + 24 + 8 * index).value = _keep(item)
+        return _keep(address)
+
+    def string(self, text: str) -> int:
+        """Return a Lean string; `text` must hold no NUL."""
+        return _keep(self._lean.lean_mk_string(text.encode("utf-8")))
+
+    def name_string(self, prefix: int, part: str) -> int:
+        """Return the name `prefix.part`."""
+        return self.call("lean_name_mk_string", prefix, self.string(part))
+
+    def name_number(self, prefix: int, part: int) -> int:
+        """Return the name `prefix.part` with a numeric part."""
+        return self.call("lean_name_mk_numeral", prefix, self.number(part))
+
+    def binder(self, is_pi: bool, name: int, type_: int, body: int, style: int) -> int:  # noqa: FBT001 - mirrors the term
+        """Return a λ or ∀."""
+        symbol = self._lean.lean_expr_mk_forall if is_pi else self._lean.lean_expr_mk_lambda
+        return _keep(symbol(_keep(name), _keep(type_), _keep(body), style))
+
+    def let(self, name: int, type_: int, value: int, body: int) -> int:
+        """Return a `let`."""
+        return self.call("lean_expr_mk_let", name, type_, value, body)
+
+    def literal(self, value: int | str) -> int:
+        """Return a literal expression."""
+        inner = [self.number(value)] if isinstance(value, int) else [self.string(value)]
+        return self.call("lean_expr_mk_lit", self.constructor(0 if isinstance(value, int) else 1, inner))
+
+    def empty_environment(self) -> int:
+        """Return a kernel environment without any constant."""
+        result = self._lean.l_Lean_mkEmptyEnvironment(0)
+        return _keep(self._lean.lean_elab_environment_to_kernel_env(_keep(_field(_keep(result), 0))))
+
+    def add_declaration(
+        self, environment: int, declaration: int, *, heartbeats: int = 0, depth: int = 0
+    ) -> tuple[int | None, int]:
+        """Ask the kernel; return `(None, new environment)` or `(tag of the exception, old environment)`."""
+        result = _keep(self._lean.lean_add_decl(_keep(environment), heartbeats, depth, _keep(declaration), self.box(0)))
+        if _tag(result) == 1:
+            return None, _keep(_field(result, 0))
+        return _tag(_field(result, 0)), environment
+
+    def find(self, environment: int, name: int) -> int | None:
+        """Return the `ConstantInfo` of `name`."""
+        found: int = self._lean.lean_environment_find(_keep(environment), _keep(name))
+        return None if found & 1 else _keep(_field(_keep(found), 0))
+
+    def kind_and_type(self, constant: int) -> tuple[int, int]:
+        """Return the kind tag and the type of a `ConstantInfo`."""
+        return _tag(constant), _field(_field(_field(constant, 0), 0), 2)
+
+    def same_expr(self, left: int, right: int) -> bool:
+        """Return whether the kernel holds two expressions for equal, binder names aside."""
+        return bool(self._lean.lean_expr_eqv(left, right))
+
+    def save_module(self, path: Path, imports: list[int], names: list[int], constants: list[int]) -> None:
+        """Write a module with these imports and constants and nothing else.
+
+        Raises:
+            OSError: Lean could not write the file.
+        """
+        entries = [self.constructor(0, [name], b"\0\1\0") for name in imports]
+        fields = [self.array(entries), self.array(names), self.array(constants), self.array([]), self.array([])]
+        module = self.constructor(0, fields, b"\0")
+        result = self._lean.l_Lean_saveModuleData(
+            self.string(str(path)), self.call("lean_name_mk_string", 1, self.string("L")), module
+        )
+        if _tag(_keep(result)) != 0:
+            raise OSError(f"Lean could not write {path.name}")

@@ -1,0 +1,242 @@
+"""Memory-safe reader of Lean 4.35 `.olean` files: untrusted bytes in, closed kernel terms out.
+
+Pure Python, iterative, bounds-checked. Reading never maps the file and never runs Lean code. Anything that is not
+exactly of the expected form is `Refused`.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from ..declarations import SAFE, Declaration, Kind, Module
+from ..refusals import Refused
+from ..terms import APP, BVAR, CONST, IMAX, LAM, LET, LIT, MAX, PARAM, PI, PROJ, SORT, SUCC, ZERO, Name, Terms
+from .regions import Region
+
+MAX_CONSTANTS = 200_000
+_FVAR, _MVAR, _MDATA = 1, 2, 10
+_STYLES = 4
+
+T = TypeVar("T")
+
+
+def read_module(data: bytes, terms: Terms, *, version: str) -> Module:
+    """Read `data` into `terms`.
+
+    Raises:
+        Refused: the bytes are no well-formed module of Lean `version`, or hold metavariables, free variables, open
+            terms or duplicate names.
+    """
+    return _Reader(Region(data, version=version), terms).module()
+
+
+class _Reader:
+    def __init__(self, region: Region, terms: Terms) -> None:
+        self._region = region
+        self._terms = terms
+        self._names: dict[int, Name] = {}
+        self._levels: dict[int, int] = {}
+        self._exprs: dict[int, int] = {}
+
+    def module(self) -> Module:
+        region = self._region
+        at, _, fields, _ = self._expect(region.root, None, 5)
+        imports = [self._expect(item, spot, 1) for spot, items in [region.array(fields[0], at)] for item in items]
+        spot, items = region.array(fields[2], at)
+        if len(items) > MAX_CONSTANTS:
+            raise Refused(f"the artifact declares {len(items)} constants, more than {MAX_CONSTANTS}")
+        declarations: dict[Name, Declaration] = {}
+        for item in items:
+            declaration = self._declaration(item, spot)
+            if declaration.name in declarations:
+                raise Refused(f"{declaration.text} is declared twice")
+            declarations[declaration.name] = declaration
+        return Module(
+            imports=tuple(self._name(fields[0], at) for at, _, fields, _ in imports),
+            declarations=declarations,
+            extensions=self._extensions(fields[4], at),
+        )
+
+    def _extensions(self, pointer: int, parent: int) -> dict[str, int]:
+        spot, items = self._region.array(pointer, parent)
+        found: dict[str, int] = {}
+        for item in items:
+            at, _, fields, _ = self._expect(item, spot, 2)
+            name = ".".join(str(part) for part in self._name(fields[0], at))
+            found[name] = found.get(name, 0) + len(self._region.array(fields[1], at)[1])
+        return found
+
+    def _expect(self, pointer: int, parent: int | None, count: int) -> tuple[int, int, tuple[int, ...], bytes]:
+        at, tag, fields, scalars = self._region.constructor(pointer, parent)
+        if len(fields) != count:
+            raise Refused(f"an object has {len(fields)} fields where {count} are due")
+        return at, tag, fields, scalars
+
+    def _list(self, pointer: int, parent: int, read: Callable[[int, int], T]) -> tuple[T, ...]:
+        found: list[T] = []
+        while pointer != 1:
+            parent, tag, fields, _ = self._expect(pointer, parent, 2)
+            if tag != 1:
+                raise Refused("a list is malformed")
+            found.append(read(fields[0], parent))
+            pointer = fields[1]
+        return tuple(found)
+
+    def _name(self, pointer: int, parent: int) -> Name:
+        steps: list[tuple[int, str | int]] = []
+        while pointer != 1:
+            if pointer in self._names:
+                break
+            at, tag, fields, _ = self._expect(pointer, parent, 2)
+            if tag not in (1, 2):
+                raise Refused("a name is malformed")
+            part = self._region.string(fields[1], at) if tag == 1 else self._region.number(fields[1], at)
+            steps.append((pointer, part))
+            pointer, parent = fields[0], at
+        name = () if pointer == 1 else self._names[pointer]
+        for place, part in reversed(steps):
+            self._names[place] = name = (*name, part)
+        return name
+
+    # Terms and levels share one loop: a stack of pointers whose children must be read first.
+    def _resolve(
+        self, pointer: int, parent: int, memo: dict[int, int], step: Callable[[int, int], list[int] | int]
+    ) -> int:
+        stack = [(pointer, parent)]
+        while stack:
+            place, above = stack[-1]
+            if place in memo:
+                stack.pop()
+                continue
+            outcome = step(place, above)
+            if isinstance(outcome, list):
+                spot = self._region.constructor(place, above)[0]
+                stack.extend((child, spot) for child in outcome)
+            else:
+                memo[place] = outcome
+        return memo[pointer]
+
+    def _level(self, pointer: int, parent: int) -> int:
+        return self._resolve(pointer, parent, self._levels, self._level_step)
+
+    def _level_step(self, pointer: int, parent: int) -> list[int] | int:
+        at, tag, fields, _ = self._region.constructor(pointer, parent)
+        add, levels = self._terms.add, self._levels
+        if tag == 0 and not fields:
+            return add((ZERO,))
+        if tag == 4 and len(fields) == 1:
+            return add((PARAM, self._name(fields[0], at)))
+        arity = {1: 1, 2: 2, 3: 2}.get(tag)
+        if arity != len(fields):
+            raise Refused("a universe level is malformed or holds a metavariable")
+        if missing := [child for child in fields if child not in levels]:
+            return missing
+        return add(({1: SUCC, 2: MAX, 3: IMAX}[tag], *(levels[child] for child in fields)))
+
+    def _expr(self, pointer: int, parent: int) -> int:
+        return self._resolve(pointer, parent, self._exprs, self._expr_step)
+
+    def _expr_step(self, pointer: int, parent: int) -> list[int] | int:
+        at, tag, fields, scalars = self._region.constructor(pointer, parent)
+        if tag in (_FVAR, _MVAR):
+            raise Refused("a term holds a free variable or metavariable")
+        below, arity = _SHAPES.get(tag, (slice(0, 0), -1))
+        if arity != len(fields):
+            raise Refused("a term is malformed")
+        exprs = self._exprs
+        if missing := [child for child in fields[below] if child not in exprs]:
+            return missing
+        inner = [exprs[child] for child in fields[below]]
+        return inner[0] if tag == _MDATA else self._node(tag, at, fields, inner, scalars)
+
+    def _node(self, tag: int, at: int, fields: tuple[int, ...], inner: list[int], scalars: bytes) -> int:
+        add, region = self._terms.add, self._region
+        match tag:
+            case 0:
+                return add((BVAR, region.number(fields[0], at)))
+            case 3:
+                return add((SORT, self._level(fields[0], at)))
+            case 4:
+                return add((CONST, self._name(fields[0], at), self._list(fields[1], at, self._level)))
+            case 5:
+                return add((APP, *inner))
+            case 6 | 7:
+                if len(scalars) < 9 or scalars[8] >= _STYLES:
+                    raise Refused("a binder is malformed")
+                return add((LAM if tag == 6 else PI, *inner, self._name(fields[0], at), scalars[8]))
+            case 8:
+                return add((LET, *inner, self._name(fields[0], at)))
+            case 9:
+                return add((LIT, self._literal(fields[0], at)))
+            case _:
+                return add((PROJ, self._name(fields[0], at), region.number(fields[1], at), inner[0]))
+
+    def _literal(self, pointer: int, parent: int) -> int | str:
+        at, tag, fields, _ = self._expect(pointer, parent, 1)
+        if tag not in (0, 1):
+            raise Refused("a literal is malformed")
+        return self._region.number(fields[0], at) if tag == 0 else self._region.string(fields[0], at)
+
+    def _closed(self, pointer: int, parent: int) -> int:
+        term = self._expr(pointer, parent)
+        if self._terms.loose(term):
+            raise Refused("a term is not closed")
+        return term
+
+    def _declaration(self, pointer: int, parent: int) -> Declaration:
+        region = self._region
+        at, tag, fields, _ = self._expect(pointer, parent, 1)
+        if tag > Kind.RECURSOR:
+            raise Refused("a constant is of no known kind")
+        kind = Kind(tag)
+        at, _, fields, scalars = self._expect(fields[0], at, _FIELDS[kind])
+        head, _, names, _ = self._expect(fields[0], at, 3)
+        return Declaration(
+            kind=kind,
+            name=self._name(names[0], head),
+            params=self._list(names[1], head, self._name),
+            type=self._closed(names[2], head),
+            value=self._closed(fields[1], at) if kind in _VALUED else None,
+            is_safe=_is_safe(kind, scalars),
+            hints=self._hints(fields[2], at) if kind is Kind.DEFINITION else None,
+            group=self._group(kind, fields, at),
+            constructors=self._list(fields[4], at, self._name) if kind is Kind.INDUCTIVE else (),
+            num_params=region.number(fields[1], at) if kind is Kind.INDUCTIVE else 0,
+        )
+
+    def _group(self, kind: Kind, fields: tuple[int, ...], at: int) -> tuple[Name, ...]:
+        if kind is Kind.INDUCTIVE:
+            return self._list(fields[3], at, self._name)
+        if kind is Kind.CONSTRUCTOR:
+            return (self._name(fields[1], at),)
+        return self._list(fields[1], at, self._name) if kind is Kind.RECURSOR else ()
+
+    def _hints(self, pointer: int, parent: int) -> int:
+        _, tag, _, scalars = self._region.constructor(pointer, parent)
+        if tag in (0, 1):
+            return tag
+        if tag != 2 or len(scalars) < 4:
+            raise Refused("a reducibility hint is malformed")
+        return 2 + int.from_bytes(scalars[:4], "little")
+
+
+# Expression tag → where its child terms stand among the fields, and how many fields it has.
+_SHAPES = {
+    0: (slice(0, 0), 1), 3: (slice(0, 0), 1), 4: (slice(0, 0), 2), 5: (slice(0, 2), 2), 6: (slice(1, 3), 3),
+    7: (slice(1, 3), 3), 8: (slice(1, 4), 4), 9: (slice(0, 0), 1), 10: (slice(1, 2), 2), 11: (slice(2, 3), 3),
+}  # fmt: skip
+_VALUED = (Kind.DEFINITION, Kind.THEOREM, Kind.OPAQUE)
+_FIELDS = {
+    Kind.AXIOM: 1, Kind.DEFINITION: 4, Kind.THEOREM: 3, Kind.OPAQUE: 3, Kind.QUOTIENT: 1, Kind.INDUCTIVE: 6,
+    Kind.CONSTRUCTOR: 5, Kind.RECURSOR: 7,
+}  # fmt: skip
+# Where a kind keeps its `isUnsafe` byte among its scalars.
+_UNSAFE_BYTE = {Kind.AXIOM: 0, Kind.OPAQUE: 0, Kind.INDUCTIVE: 1, Kind.CONSTRUCTOR: 0, Kind.RECURSOR: 1}
+
+
+def _is_safe(kind: Kind, scalars: bytes) -> bool:
+    if kind in (Kind.THEOREM, Kind.QUOTIENT):
+        return True
+    where = 0 if kind is Kind.DEFINITION else _UNSAFE_BYTE[kind]
+    if len(scalars) <= where:
+        raise Refused("a constant lacks its safety")
+    return scalars[where] == (SAFE if kind is Kind.DEFINITION else 0)

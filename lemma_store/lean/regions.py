@@ -1,0 +1,104 @@
+"""The object layer of a Lean 4.35 `.olean` file: bounds-checked views of untrusted bytes.
+
+A file is a compacted region: `olean`, format 2, version string at byte 7, git hash at 40, base address at 80, root
+pointer at 88, objects from 96. An object is a header of 8 bytes (reference count i32, size u16, fields u8, tag u8)
+and its fields; a pointer with its lowest bit set is a small number. The writer puts children before parents, and
+the reader insists on it: so there are no cycles, whatever the bytes are.
+"""
+
+import struct
+
+from ..refusals import Refused
+
+MAX_BYTES = 64 << 20
+"""Largest file that is read at all."""
+
+_HEADER_BYTES = 96
+_ARRAY, _STRING, _BIG = 246, 249, 250
+_LAST_CONSTRUCTOR = 244
+_MAX_LIMBS = 1 << 16
+
+
+class Region:
+    """Objects of one file. Every method raises `Refused` when the bytes are not what it expects."""
+
+    def __init__(self, data: bytes, *, version: str) -> None:
+        if len(data) > MAX_BYTES:
+            raise Refused(f"the artifact has {len(data)} bytes, more than {MAX_BYTES}")
+        if len(data) < _HEADER_BYTES or data[:5] != b"olean" or data[5] != 2:
+            raise Refused("the artifact is no .olean file of format 2")
+        if data[7:40].split(b"\0")[0] != version.encode():
+            raise Refused(f"the artifact was not written by Lean {version}")
+        self._data = data
+        self._base, self.root = struct.unpack_from("<QQ", data, 80)
+
+    def _at(self, pointer: int, below: int) -> int:
+        offset = pointer - self._base
+        if offset % 8 or not _HEADER_BYTES <= offset <= min(below, len(self._data)) - 8:
+            raise Refused("a pointer leaves its region or points forward")
+        return offset
+
+    def _word(self, offset: int) -> int:
+        if offset + 8 > len(self._data):
+            raise Refused("an object ends after the file")
+        return int.from_bytes(self._data[offset : offset + 8], "little")
+
+    def offset(self, pointer: int) -> int:
+        """Return the offset of the object at `pointer`, which must be the root or a root's field."""
+        return self._at(pointer, len(self._data))
+
+    def constructor(self, pointer: int, parent: int | None = None) -> tuple[int, int, tuple[int, ...], bytes]:
+        """Return `(offset, tag, field pointers, scalar bytes)` of a constructor object.
+
+        A small number is a constructor without fields, at offset -1. `parent` is the offset of the object that
+        holds the pointer; its children lie below it.
+        """
+        if pointer & 1:
+            return -1, pointer >> 1, (), b""
+        offset = self._at(pointer, len(self._data) if parent is None else parent)
+        size, fields, tag = struct.unpack_from("<HBB", self._data, offset + 4)
+        if tag > _LAST_CONSTRUCTOR or size < 8 + 8 * fields or offset + size > len(self._data):
+            raise Refused("a constructor object is malformed")
+        end = offset + 8 + 8 * fields
+        return offset, tag, struct.unpack_from(f"<{fields}Q", self._data, offset + 8), self._data[end : offset + size]
+
+    def array(self, pointer: int, parent: int) -> tuple[int, tuple[int, ...]]:
+        """Return `(offset, element pointers)` of an array object."""
+        offset, count = self._sized(pointer, parent, _ARRAY)
+        if offset + 24 + 8 * count > len(self._data):
+            raise Refused("an array ends after the file")
+        return offset, struct.unpack_from(f"<{count}Q", self._data, offset + 24)
+
+    def string(self, pointer: int, parent: int) -> str:
+        """Return the text of a string object."""
+        offset, count = self._sized(pointer, parent, _STRING)
+        if count < 1 or offset + 32 + count > len(self._data):
+            raise Refused("a string ends after the file")
+        try:
+            return self._data[offset + 32 : offset + 31 + count].decode()
+        except UnicodeDecodeError:
+            raise Refused("a string is not UTF-8") from None
+
+    def number(self, pointer: int, parent: int) -> int:
+        """Return a natural number, small or big."""
+        if pointer & 1:
+            return pointer >> 1
+        offset = self._at(pointer, parent)
+        if self._data[offset + 7] != _BIG or offset + 24 > len(self._data):
+            raise Refused("a number is malformed")
+        _, limbs, start = struct.unpack_from("<iiQ", self._data, offset + 8)
+        end = offset + 24 + 8 * limbs
+        if not 0 < limbs <= _MAX_LIMBS or end > len(self._data) or start - self._base != offset + 24:
+            raise Refused("a big number is malformed or negative")
+        return int.from_bytes(self._data[offset + 24 : end], "little")
+
+    def _sized(self, pointer: int, parent: int, tag: int) -> tuple[int, int]:
+        if pointer & 1:
+            raise Refused("a number stands where an object is due")
+        offset = self._at(pointer, parent)
+        if self._data[offset + 7] != tag:
+            raise Refused("an object has the wrong tag")
+        count = self._word(offset + 8)
+        if count > len(self._data):
+            raise Refused("an object claims more elements than the file has bytes")
+        return offset, count

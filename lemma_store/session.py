@@ -1,0 +1,136 @@
+"""The judge's world: a kernel that holds accepted declarations only, and what is known about each of them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from .declarations import Declaration, Kind, Module, mentioned
+from .lean.kernel import Kernel
+from .lean.olean import read_module
+from .policy import ALLOWED_AXIOMS
+from .refusals import Refused
+from .terms import Name, Terms, dotted
+
+_DERIVED = (Kind.CONSTRUCTOR, Kind.RECURSOR)
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """A constant that the kernel holds."""
+
+    declaration: Declaration
+    module: str
+    """The module that other modules import to use it."""
+
+    axioms: frozenset[str]
+
+
+class Session:
+    """A growing environment of trusted and accepted modules, replayed declaration by declaration.
+
+    Each module is read by the memory-safe reader and sent to the kernel from terms; nothing is mapped or imported.
+    """
+
+    def __init__(self, library: Path, *, version: str) -> None:
+        self.terms = Terms()
+        self.kernel = Kernel(library, self.terms)
+        self.known: dict[Name, Known] = {}
+        self.version = version
+
+    def admit(self, data: bytes, *, module: str) -> Module:
+        """Replay a trusted or accepted module.
+
+        Raises:
+            Refused: it is malformed, collides with a known name, or the kernel refuses a declaration of it.
+            KernelLimit: the kernel stopped at a limit.
+        """
+        found = read_module(data, self.terms, version=self.version)
+        self.replay(found.declarations, module=module)
+        return found
+
+    def replay(self, declarations: Mapping[Name, Declaration], *, module: str) -> None:
+        """Send `declarations` to the kernel in dependency order, then compare what the kernel derived.
+
+        `unsafe` and `partial` constants are left out: no safe constant can mention them.
+        """
+        if taken := [name for name in declarations if name in self.known]:
+            raise Refused(f"{dotted(taken[0])} is declared already")
+        safe = {name: declaration for name, declaration in declarations.items() if declaration.is_safe}
+        for declaration in in_dependency_order(safe, self.terms):
+            self._learn(declaration, safe, module)
+
+    def _learn(self, declaration: Declaration, companions: Mapping[Name, Declaration], module: str) -> None:
+        if declaration.kind not in _DERIVED and not self._is_later_member(declaration):
+            self.kernel.add(declaration, companions)
+        if not self.kernel.holds(declaration):
+            raise Refused(f"{declaration.text} differs from what the kernel derives")
+        self.known[declaration.name] = Known(
+            declaration=declaration, module=module, axioms=self._axioms(declaration)
+        )
+
+    def _is_later_member(self, declaration: Declaration) -> bool:
+        return declaration.kind is Kind.INDUCTIVE and any(name in self.known for name in declaration.group)
+
+    def _axioms(self, declaration: Declaration) -> frozenset[str]:
+        own = {declaration.text} if declaration.kind is Kind.AXIOM else set[str]()
+        below = (self.known[name].axioms for name in mentioned(declaration, self.terms) if name in self.known)
+        return frozenset(own).union(*below)
+
+    def axioms_of(self, names: Iterable[Name]) -> frozenset[str]:
+        """Return the axioms in the closure of known constants."""
+        return frozenset[str]().union(*(self.known[name].axioms for name in names))
+
+    def forbidden(self, axioms: Iterable[str]) -> list[str]:
+        """Return the axioms among `axioms` that policy does not allow, sorted."""
+        return sorted(axiom for axiom in axioms if not self._is_allowed(axiom))
+
+    def _is_allowed(self, axiom: str) -> bool:
+        wanted = ALLOWED_AXIOMS.get(axiom)
+        known = self.known.get(tuple(axiom.split(".")))
+        return wanted is not None and known is not None and self.statement_hash(known.declaration) == wanted
+
+    def statement_hash(self, declaration: Declaration) -> str:
+        """Return the hash of a declaration's type, as `Statement.hash` defines it."""
+        return self.terms.digest(declaration.type, declaration.params).hex()
+
+
+def in_dependency_order(declarations: Mapping[Name, Declaration], terms: Terms) -> Iterator[Declaration]:
+    """Yield `declarations` so that each comes after those of the same mapping that it mentions.
+
+    An inductive group comes before its constructors and recursors.
+
+    Raises:
+        Refused: they depend on each other in a circle.
+    """
+    done: set[Name] = set()
+    open_: set[Name] = set()
+    for start in declarations:
+        stack = [(start, False)]
+        while stack:
+            name, is_ready = stack.pop()
+            if is_ready:
+                open_.discard(name)
+                done.add(name)
+                yield declarations[name]
+            elif name not in done:
+                if name in open_:
+                    raise Refused(f"{dotted(name)} depends on itself")
+                open_.add(name)
+                stack.append((name, True))
+                stack.extend((below, False) for below in _needs(declarations, name, terms) if below not in done)
+
+
+def _needs(declarations: Mapping[Name, Declaration], name: Name, terms: Terms) -> set[Name]:
+    declaration = declarations[name]
+    if declaration.kind in _DERIVED:
+        # A recursor comes out of its group; only the group must be there.
+        return {owner for owner in declaration.group if owner in declarations}
+    if declaration.kind is Kind.INDUCTIVE:
+        group = {member for member in declaration.group if member in declarations}
+        built = {item for member in group for item in declarations[member].constructors if item in declarations}
+        found = {below for item in group | built for below in terms.constants(declarations[item].type)}
+        return {below for below in found - group - built if below in declarations}
+    needs = mentioned(declaration, terms)
+    if declaration.kind is Kind.QUOTIENT:
+        needs = needs | {("Eq",)}  # the kernel wants equality before quotients
+    return {below for below in needs if below in declarations and below != name}

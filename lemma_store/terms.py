@@ -1,0 +1,167 @@
+"""Kernel terms as an interned arena: equal terms are equal integers, and no walk recurses.
+
+A term is an index into `Terms`. Its node is a tuple whose first item is a tag:
+
+| node                                  | meaning                                     |
+|---------------------------------------|---------------------------------------------|
+| `(BVAR, i)`                           | bound variable, de Bruijn index             |
+| `(SORT, level)`                       | `Sort level`                                |
+| `(CONST, name, levels)`               | constant with universe arguments            |
+| `(APP, f, a)`                         | application                                 |
+| `(LAM, t, b, binder, style)`, `(PI, …)` | binder type and body                      |
+| `(LET, t, v, b, binder)`              | `let`                                       |
+| `(LIT, value)`                        | `int` or `str` literal                      |
+| `(PROJ, structure, i, e)`             | structure projection                        |
+| `(ZERO,)`, `(SUCC, l)`, `(MAX, a, b)`, `(IMAX, a, b)`, `(PARAM, name)` | universe levels |
+
+Metadata is dropped on reading: the kernel ignores it. Free variables and metavariables have no node.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+BVAR, SORT, CONST, APP, LAM, PI, LET, LIT, PROJ = 0, 3, 4, 5, 6, 7, 8, 9, 11
+ZERO, SUCC, MAX, IMAX, PARAM = 20, 21, 22, 23, 24
+
+DEFAULT, IMPLICIT, STRICT_IMPLICIT, INSTANCE = 0, 1, 2, 3
+"""Binder styles: `(x)`, `{x}`, `⦃x⦄`, `[x]`."""
+
+Name = tuple[str | int, ...]
+"""Components from the root; the empty tuple is Lean's anonymous name."""
+
+Node = tuple[Any, ...]
+
+# Where the child terms of a node stand in its tuple.
+_CHILDREN: Mapping[int, slice] = {
+    BVAR: slice(0, 0), SORT: slice(1, 2), APP: slice(1, 3), LAM: slice(1, 3), PI: slice(1, 3),
+    LET: slice(1, 4), LIT: slice(0, 0), PROJ: slice(3, 4), ZERO: slice(0, 0), SUCC: slice(1, 2),
+    MAX: slice(1, 3), IMAX: slice(1, 3), PARAM: slice(0, 0),
+}  # fmt: skip
+# How many binders stand above the last child.
+_BINDS: Mapping[int, int] = {LAM: 1, PI: 1, LET: 1}
+
+
+def dotted(name: Name) -> str:
+    """Return `name` as people write it."""
+    return ".".join(str(part) for part in name)
+
+
+def undotted(text: str) -> Name:
+    """Return the name that `text` writes; numbers stay text, as in Lean source."""
+    return tuple(text.split(".")) if text else ()
+
+
+def children(node: Node) -> tuple[int, ...]:
+    """Return the child terms of `node`, universe levels included."""
+    return node[2] if node[0] == CONST else node[_CHILDREN[node[0]]]
+
+
+class Terms:
+    """An arena of interned terms. Grows only; not safe for threads."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._index: dict[Node, int] = {}
+        self._open: list[int] = []
+
+    def add(self, node: Node) -> int:
+        """Return the term of `node`, whose children must be terms of this arena."""
+        # `True == 1` in a key, hence the type in literals.
+        key = (*node, type(node[1])) if node[0] == LIT else node
+        found = self._index.get(key)
+        if found is not None:
+            return found
+        self._index[key] = term = len(self.nodes)
+        self.nodes.append(node)
+        self._open.append(self._measure(node))
+        return term
+
+    def _measure(self, node: Node) -> int:
+        if node[0] == BVAR:
+            return node[1] + 1
+        below = [self._open[child] for child in children(node)]
+        if node[0] in _BINDS and below:
+            below[-1] -= 1
+        return max(below, default=0)
+
+    def loose(self, term: int) -> int:
+        """Return one more than the largest loose bound variable; 0 for a closed term."""
+        return max(0, self._open[term])
+
+    def walk(self, *roots: int) -> Iterator[Node]:
+        """Yield the node of every term below `roots` once, in no promised order."""
+        seen = set(roots)
+        stack = list(seen)
+        while stack:
+            node = self.nodes[stack.pop()]
+            yield node
+            for child in children(node):
+                if child not in seen:
+                    seen.add(child)
+                    stack.append(child)
+
+    def constants(self, *roots: int) -> set[Name]:
+        """Return the names of all constants below `roots`, structures of projections included."""
+        return {node[1] for node in self.walk(*roots) if node[0] in (CONST, PROJ)}
+
+    def fold(self, root: int, build: Callable[[Node, list[Any]], Any], memo: dict[int, Any]) -> Any:
+        """Return `build(node, results of its children)` for `root`, each term visited once, children first."""
+        stack = [root]
+        while stack:
+            term = stack[-1]
+            if term in memo:
+                stack.pop()
+                continue
+            node = self.nodes[term]
+            below = children(node)
+            missing = [child for child in below if child not in memo]
+            if missing:
+                stack.extend(missing)
+                continue
+            memo[term] = build(node, [memo[child] for child in below])
+            stack.pop()
+        return memo[root]
+
+    def rename(self, root: int, new_name: Callable[[Name], Name], memo: dict[int, int]) -> int:
+        """Return `root` with every constant and projection structure renamed."""
+
+        def build(node: Node, below: list[int]) -> int:
+            if node[0] == CONST:
+                return self.add((CONST, new_name(node[1]), tuple(below)))
+            if node[0] == PROJ:
+                return self.add((PROJ, new_name(node[1]), node[2], below[0]))
+            where = _CHILDREN[node[0]]
+            return self.add((*node[: where.start], *below, *node[where.stop :])) if below else self.add(node)
+
+        return self.fold(root, build, memo)
+
+    def digest(self, root: int, params: tuple[Name, ...], name_of: Callable[[Name], Name] = lambda name: name) -> bytes:
+        """Return a SHA-256 of `root`, blind to binder names, binder styles and universe parameter names.
+
+        `params` gives the parameters their positions; `name_of` may replace constant names.
+        """
+        position = {param: at for at, param in enumerate(params)}
+
+        def build(node: Node, below: list[bytes]) -> bytes:
+            return _hash(_label(node, position, name_of), below)
+
+        return self.fold(root, build, {})
+
+
+def _label(node: Node, position: Mapping[Name, int], name_of: Callable[[Name], Name]) -> str:
+    tag = node[0]
+    if tag in (CONST, PROJ):
+        return f"{tag} {name_of(node[1])!r} {node[2] if tag == PROJ else ''}"
+    if tag == PARAM:
+        return f"{tag} {position.get(node[1], node[1])!r}"
+    if tag in (BVAR, LIT):
+        return f"{tag} {node[1]!r}"
+    return f"{tag}"
+
+
+def _hash(label: str, below: list[bytes]) -> bytes:
+    state = hashlib.sha256(label.encode("utf-8", "surrogatepass"))
+    for digest in below:
+        state.update(digest)
+    return state.digest()
