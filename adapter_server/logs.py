@@ -21,6 +21,7 @@ def configure_logs(*, level: LogLevel = "info", form: LogFormat = "auto", stream
     target = stream or sys.stderr
     is_for_people = form == "console" or (form == "auto" and target.isatty())
     before = _processors()
+    last = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderers(is_for_people, target.isatty())]
     structlog.configure(
         processors=[*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
@@ -28,12 +29,7 @@ def configure_logs(*, level: LogLevel = "info", form: LogFormat = "auto", stream
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(target)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=before,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderers(is_for_people)],
-        )
-    )
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=before, processors=last))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -51,9 +47,11 @@ def _processors() -> list[Callable[[WrappedLogger, str, EventDict], Any]]:
     ]
 
 
-def _renderers(is_for_people: bool) -> list[Callable[[WrappedLogger, str, EventDict], Any]]:
+def _renderers(is_for_people: bool, has_colors: bool, /) -> list[Callable[[WrappedLogger, str, EventDict], Any]]:
     if is_for_people:
-        return [structlog.dev.ConsoleRenderer(colors=True)]
+        # The richer traceback prints local variables, tokens among them.
+        plain = structlog.dev.plain_traceback
+        return [structlog.dev.ConsoleRenderer(colors=has_colors, exception_formatter=plain)]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_to_json)]
 
 
