@@ -9,16 +9,20 @@ from typing import Literal, Self, cast
 import anyio
 import msgspec
 
-from bus.errors import BadArguments, QueueFull
+from bus.errors import BadArguments, NoSandbox, QueueFull
 
 from .forklink import ForkLink, start_fork_server
-from .jobs import Confinement, Job, JobReport, Limits
+from .jobs import Job, JobReport, Limits
 from .messages import LeanMessage, parse_messages
+from .sandbox import SandboxReport
 from .toolchain import Toolchain
 
 ElaborationOutcome = Literal["finished", "timeout", "memory", "crashed", "flooded"]
 
 _QUEUE_LIMIT = 1_000
+_NO_SANDBOX_HINT = (
+    "use Linux 5.13 or newer, or allow user namespaces; --unsafe-no-sandbox lets checked text read and write your files"
+)
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _LEAN_FOUND_ERRORS = 1
 
@@ -67,7 +71,7 @@ class ForkServer:
         self.workers = workers
         self._scratch = scratch
         self._is_unsafe = unsafe
-        self._confinement = Confinement()
+        self.sandbox: SandboxReport
         self._ids = count(1)
         self._slots = anyio.CapacityLimiter(workers)
         self._starting = anyio.Lock()
@@ -78,6 +82,9 @@ class ForkServer:
         await anyio.Path(self._scratch).mkdir(parents=True, exist_ok=True)
         await self._tasks.__aenter__()
         await self._living_link()
+        if not (self.sandbox.is_sufficient or self._is_unsafe):
+            await self.__aexit__(None, None, None)
+            raise NoSandbox("this machine offers neither Landlock nor namespaces", hint=_NO_SANDBOX_HINT)
         return self
 
     async def __aexit__(
@@ -116,7 +123,7 @@ class ForkServer:
             heartbeats=elaboration.heartbeats,
             wants_artifact=elaboration.wants_artifact,
             limits=Limits(wall_ms=elaboration.wall_ms, cpu_s=elaboration.wall_ms // 1000 + 5),
-            confinement=self._confinement,
+            confinement=self.sandbox.confinement,
         )
 
     async def _living_link(self) -> ForkLink:
@@ -125,7 +132,7 @@ class ForkServer:
                 return self._link
             if self._link:
                 await self._link.stop()
-            self._link = await start_fork_server(self.toolchain, scratch=self._scratch)
+            self._link, self.sandbox = await start_fork_server(self.toolchain, scratch=self._scratch)
             self._tasks.start_soon(self._link.read_reports)
             return self._link
 

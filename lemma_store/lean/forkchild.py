@@ -23,19 +23,26 @@ _CHUNK_BYTES = 1 << 16
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ARTIFACT = "out.olean"
 _MAX_DESCRIPTOR = 1 << 20
-_NOT_ENTERED = 125
+_FAILED = 125
 
 
 def guard(job: Job, *, lean: ctypes.CDLL, scratch: str, reply: int, control: int) -> NoReturn:
     """Run a job to its end, write the report to `reply`, and exit. Closing `control` from outside ends it early."""
+    status = _FAILED
     try:
         libc.die_with_parent(signal.SIGKILL)
         _keep_only(reply, control)
-        report = _run(job, lean=lean, scratch=scratch, control=control)
+        _write_all(reply, encode(_report(job, lean=lean, scratch=scratch, control=control)))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _report(job: Job, *, lean: ctypes.CDLL, scratch: str, control: int) -> JobReport:
+    try:
+        return _run(job, lean=lean, scratch=scratch, control=control)
     except OSError as error:
-        report = JobReport(id=job.id, outcome="crashed", reason=f"the child could not be set up: {error}")
-    _write_all(reply, encode(report))
-    os._exit(0)
+        return JobReport(id=job.id, outcome="crashed", reason=f"the check could not be set up: {error}")
 
 
 def _run(job: Job, *, lean: ctypes.CDLL, scratch: str, control: int) -> JobReport:
@@ -150,26 +157,22 @@ class _Watch:
 
 def _prove(job: Job, *, lean: ctypes.CDLL, place: Cell, source: str, output: int, alive: tuple[int, int]) -> NoReturn:
     """Become the prover: shut every door, then let Lean read what the agent wrote."""
+    status = _FAILED
     try:
         libc.die_with_parent(signal.SIGKILL)
         os.close(alive[1])
-        nothing = os.open("/dev/null", os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        confine(place, job=job)
-        if _has_hung_up(alive[0]):
-            os._exit(1)
-        os.closerange(3, _MAX_DESCRIPTOR)
-        os._exit(_lean_main(job, lean=lean, place=place, source=source))
+        if not _has_hung_up(alive[0]):
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            confine(place, limits=job.limits, confinement=job.confinement)
+            status = _lean_main(job, lean=lean, place=place, source=source)
     except OSError as error:
         os.write(2, f"the sandbox could not be entered: {error}".encode())
-        os.kill(os.getpid(), signal.SIGKILL)
-        os._exit(_NOT_ENTERED)
+    finally:
+        os._exit(status)
 
 
 def _lean_main(job: Job, *, lean: ctypes.CDLL, place: Cell, source: str) -> int:
-    os.chdir(place.scratch)
     os.environ.clear()
     os.environ.update({"LEAN_PATH": ":".join(place.lean_path), "LEAN_NUM_THREADS": "1"})
     words = ["lean", "--json", f"-DmaxHeartbeats={job.heartbeats}", "-R", "."]

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
+import msgspec
 import structlog
 
 from bus.errors import LeanUnavailable
 
 from .jobs import HEADER_BYTES, Cancel, Job, JobReport, Request, decode_report, encode, frame, frame_size
+from .sandbox import SandboxReport
 from .toolchain import Toolchain
 
 _START_SECONDS = 30
@@ -77,11 +79,11 @@ class ForkLink:
                 self._process.kill()
                 await self._process.wait()
 
-    async def greet(self) -> None:
-        """Wait until Lean is loaded. Raises LeanUnavailable."""
+    async def greet(self) -> SandboxReport:
+        """Wait until Lean is loaded; return which layers of the sandbox hold. Raises LeanUnavailable."""
         try:
             with anyio.fail_after(_START_SECONDS):
-                await self._next_frame()
+                return msgspec.msgpack.decode(await self._next_frame(), type=SandboxReport)
         except (anyio.EndOfStream, anyio.BrokenResourceError, TimeoutError) as error:
             await self.stop()
             raise LeanUnavailable("Lean could not be loaded", hint="`adapter-server doctor` says why") from error
@@ -112,7 +114,7 @@ class ForkLink:
         return bytes(self._received[:size])
 
 
-async def start_fork_server(toolchain: Toolchain, *, scratch: Path) -> ForkLink:
+async def start_fork_server(toolchain: Toolchain, *, scratch: Path) -> tuple[ForkLink, SandboxReport]:
     """Start a fork server and wait until it is ready. Raises LeanUnavailable."""
     ours, theirs = socket.socketpair()
     with theirs:
@@ -130,6 +132,6 @@ async def start_fork_server(toolchain: Toolchain, *, scratch: Path) -> ForkLink:
             pass_fds=(descriptor,),
         )
     link = ForkLink(await anyio.abc.UNIXSocketStream.from_socket(ours), process=process)
-    await link.greet()
+    report = await link.greet()
     _log.info("fork_server_started", pid=link.pid)
-    return link
+    return link, report

@@ -4,13 +4,16 @@ Started by the daemon as `python -I -m lemma_store.lean.forkserver LIBRARY SCRAT
 running jobs. It ends when the daemon's end of the socket closes, and takes every child with it.
 """
 
+import contextlib
 import ctypes
 import gc
 import os
 import selectors
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 from typing import NoReturn
 
 import msgspec
@@ -18,6 +21,7 @@ import msgspec
 from . import libc
 from .forkchild import guard
 from .jobs import HEADER_BYTES, Cancel, Job, JobReport, decode_request, encode, frame, frame_size
+from .sandbox import try_layers
 
 _CHUNK_BYTES = 1 << 18
 
@@ -84,8 +88,7 @@ class Server:
     def _start(self, job: Job) -> None:
         reply, reply_end = os.pipe()
         control_end, control = os.pipe()
-        guardian = os.fork()
-        if guardian == 0:
+        if (guardian := os.fork()) == 0:
             guard(job, lean=self._lean, scratch=self._scratch, reply=reply_end, control=control_end)
         os.close(reply_end)
         os.close(control_end)
@@ -110,23 +113,29 @@ class Server:
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Load Lean, say that it is ready with an empty frame, and serve."""
+    """Try the sandbox, load Lean, report what holds, and serve."""
     library, scratch, descriptor = arguments
     libc.die_with_parent(signal.SIGTERM)
+    cell = tempfile.mkdtemp(prefix="cell-", dir=scratch)
+    report = try_layers(cell)
+    with contextlib.suppress(OSError):
+        # The C library loads it when a thread is cancelled, too late to find it from inside a sandbox.
+        ctypes.CDLL("libgcc_s.so.1")
     lean = ctypes.CDLL(library)
     lean.lean_main.argtypes = [ctypes.c_int, ctypes.c_void_p]
     lean.lean_main.restype = ctypes.c_int
     lean.lean_initialize()
     gc.freeze()
     link = socket.socket(fileno=int(descriptor))
-    link.sendall(frame(b""))
-    server = Server(link, lean=lean, scratch=scratch)
+    link.sendall(frame(encode(report)))
+    server = Server(link, lean=lean, scratch=cell)
     try:
         server.serve()
     except ConnectionError:
         pass
     finally:
         server.kill_all()
+        shutil.rmtree(cell, ignore_errors=True)
     os._exit(0)
 
 
