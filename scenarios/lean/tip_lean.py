@@ -1,0 +1,135 @@
+"""TIP problems as Lean text.
+
+The text is regular, since programs read it too: one equation or constructor a line, every compound argument in
+parentheses, no notation beyond `=`, `≠`, `¬`, `∧`, `∨`, `→`, `∀`, `∃`, `if`, `match`, `let` and `fun`. Booleans are
+`Bool.and p q` and so on; a Boolean where a proposition stands is `b = true`. Matches inside the goal become functions
+of their own (see `tip_goals`).
+"""
+
+from typing import Literal
+
+from .lean_names import Names, constructor_names
+from .lean_terms import TermPrinter
+from .problem import LeanProblem
+from .tip import read_tip
+from .tip_equations import equations
+from .tip_goals import lift_matches
+from .tip_recursion import shrinking_together
+from .tip_syntax import DatatypeDeclaration, FunctionDeclaration, TipProblem
+from .tip_types import Typing, check_types, heads
+
+Encoding = Literal["flat", "nested"]
+
+
+def import_tip(text: str, *, name: str, encoding: Encoding = "flat") -> LeanProblem:
+    """The Lean problem of a TIP file; the theorem is called after `name`.
+
+    `flat` makes one equation per row of nested matches, so that `simp` unfolds on constructors only; `nested` keeps the
+    matches of the file, so that it unfolds early and `split` distinguishes the cases.
+
+    Raises:
+        BadProblem: see `read_tip` and `check_types`.
+    """
+    problem = read_tip(text)
+    problem = lift_matches(problem, check_types(problem), name=f"{name}_case")
+    return _FilePrinter(problem, check_types(problem), name, encoding).problem()
+
+
+class _FilePrinter:
+    def __init__(self, problem: TipProblem, typing: Typing, name: str, encoding: Encoding) -> None:
+        self.tip, self.typing, self.encoding = problem, typing, encoding
+        self.datatypes = [d for group in problem.datatypes for d in group]
+        self.functions = [f for group in problem.functions for f in group]
+        self.owners = {c.name: (d, c) for d in self.datatypes for c in d.constructors}
+        self.constructors: dict[str, str] = {}
+        for declaration in self.datatypes:
+            self.constructors |= constructor_names(c.name for c in declaration.constructors)
+        used = self._sorts_of_definitions()
+        self.opaque_sorts = tuple(sort for sort in problem.sorts if sort in used)
+        self.goal_sorts = tuple(sort for sort in problem.sorts if sort not in used)
+        self.names = Names()
+        self.theorem = self.names.pick(name, kind="theorem")
+        for symbol in (*(d.name for d in self.datatypes), *self.opaque_sorts):
+            self.names.pick(symbol, kind="type", lower_first=True)
+        for function in self.functions:
+            self.names.pick(function.name, kind="function")
+
+    def problem(self) -> LeanProblem:
+        # an opaque type needs some value; no proof can see which
+        blocks = [f"opaque {self.names.pick(sort, kind='type')} : Type := Bool" for sort in self.opaque_sorts]
+        blocks += [_mutual([self._datatype(d) for d in group]) for group in self.tip.datatypes]
+        blocks += [
+            _mutual([self._function(f, is_alone=len(group) == 1) for f in group]) for group in self.tip.functions
+        ]
+        blocks.append(f"theorem {self.theorem} : {self._statement()} := by sorry")
+        return LeanProblem(name=self.theorem, source="\n\n".join(blocks) + "\n", theorem=self.theorem)
+
+    def _sorts_of_definitions(self) -> frozenset[str]:
+        types = [f.type for d in self.datatypes for c in d.constructors for f in c.fields]
+        types += [type_ for f in self.functions for type_ in (*(p.type for p in f.params), f.result)]
+        return frozenset(head for type_ in types for head in heads(type_))
+
+    def _printer(self) -> TermPrinter:
+        type_params = {function.name: function.type_params for function in self.functions}
+        return TermPrinter(
+            self.names, self.constructors, self.owners, type_params, self.typing.needs, frozenset(self.goal_sorts)
+        )
+
+    def _datatype(self, declaration: DatatypeDeclaration) -> str:
+        params = "".join(f" ({self._printer().type_variable(p)} : Type)" for p in declaration.type_params)
+        lines = [f"inductive {self.names.pick(declaration.name, kind='type')}{params} where"]
+        for constructor in declaration.constructors:
+            printer = self._printer()
+            for symbol in declaration.type_params:
+                printer.type_variable(symbol)
+            fields = f" {printer.parameters(constructor.fields)}" if constructor.fields else ""
+            lines.append(f"  | {self.constructors[constructor.name]}{fields}")
+        if declaration.name in self.typing.decidable:
+            lines.append("  deriving DecidableEq")
+        return "\n".join(lines)
+
+    def _function(self, function: FunctionDeclaration, *, is_alone: bool) -> str:
+        printer = self._printer()
+        head = f"def {self.names.pick(function.name, kind='function')}"
+        head += _type_binders(printer, function.type_params, self.typing.needs[function.name])
+        rows = equations(function, self.owners)
+        is_flat = len(rows) > 1 and self.encoding == "flat"
+        if is_flat:
+            type_ = " → ".join((*(printer.type_param(p.type) for p in function.params), printer.type(function.result)))
+            lines = [f"{head} : {type_}"]
+            lines += [
+                f"  | {', '.join(map(printer.pattern, row.patterns))} => {printer.term(row.body)}" for row in rows
+            ]
+        else:
+            params = f" {printer.parameters(function.params)}" if function.params else ""
+            lines = [f"{head}{params} : {printer.type(function.result)} :=", f"  {printer.term(function.body)}"]
+        if is_alone:
+            lines += _termination(function, printer, shrinking_together(function, rows), is_flat=is_flat)
+        return "\n".join(lines)
+
+    def _statement(self) -> str:
+        goal, printer = self.tip.goal, self._printer()
+        binders = _type_binders(printer, (*goal.type_params, *self.goal_sorts), self.typing.goal_needs)
+        body = printer.prop(goal.body)
+        if not binders:
+            return body
+        return f"∀{binders}{body[1:]}" if body.startswith("∀ ") else f"∀{binders}, {body}"
+
+
+def _mutual(declarations: list[str]) -> str:
+    return "\n".join(declarations if len(declarations) == 1 else ("mutual", *declarations, "end"))
+
+
+def _type_binders(printer: TermPrinter, symbols: tuple[str, ...], needs: frozenset[str]) -> str:
+    names = [(printer.type_variable(symbol), symbol in needs) for symbol in symbols]
+    return "".join(f" {{{name} : Type}}" + (f" [DecidableEq {name}]" if is_needed else "") for name, is_needed in names)
+
+
+def _termination(
+    function: FunctionDeclaration, printer: TermPrinter, measured: tuple[str, ...], *, is_flat: bool
+) -> list[str]:
+    if not measured:
+        return []
+    total = " + ".join(f"sizeOf {printer.local(name)}" for name in measured)
+    binders = " ".join(printer.local(p.name) if p.name in measured else "_" for p in function.params)
+    return [f"termination_by {binders} => {total}" if is_flat else f"termination_by {total}"]
