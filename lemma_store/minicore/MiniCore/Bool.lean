@@ -23,6 +23,8 @@ theorem false_ne_true : false ≠ true := Bool.noConfusion
 @[simp] theorem true_eq_false : (true = false) = False := eq_false Bool.noConfusion
 @[simp] theorem false_eq_true : (false = true) = False := eq_false Bool.noConfusion
 variable (a b c : Bool)
+@[simp low] theorem true_eq : (true = b) = (b = true) := eq_comm.eq
+@[simp low] theorem false_eq : (false = b) = (b = false) := eq_comm.eq
 @[simp] theorem not_eq_true : (¬(b = true)) = (b = false) := propext ⟨of_not_eq_true, ne_true_of_eq_false⟩
 @[simp] theorem not_eq_false : (¬(b = false)) = (b = true) := propext ⟨of_not_eq_false, ne_false_of_eq_true⟩
 @[simp] theorem and_true : (b && true) = b := by cases b <;> rfl

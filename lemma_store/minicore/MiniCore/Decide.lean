@@ -9,6 +9,7 @@ universe u v
 
 /-! ## Decidable propositions -/
 @[reducible] def DecidableEq (α : Sort u) := (a b : α) → Decidable (a = b)
+abbrev DecidableRel {α : Sort u} {β : Sort v} (r : α → β → Prop) := (a : α) → (b : β) → Decidable (r a b)
 abbrev DecidablePred {α : Sort u} (p : α → Prop) := (a : α) → Decidable (p a)
 def Decidable.decide (p : Prop) [h : Decidable p] : Bool :=
   match h with

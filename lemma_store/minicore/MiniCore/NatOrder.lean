@@ -228,6 +228,8 @@ theorem eq_zero_of_add_eq_zero_right (h : n + m = 0) : n = 0 := eq_zero_of_le_ze
   ⟨fun h => ⟨eq_zero_of_add_eq_zero_right h, eq_zero_of_add_eq_zero_left h⟩, fun ⟨h, h'⟩ => by rw [h, h']⟩
 @[simp] theorem add_eq_left : a + b = a ↔ b = 0 := ⟨fun h => add_left_cancel (n := a) h, fun h => by rw [h, add_zero]⟩
 @[simp] theorem add_eq_right : a + b = b ↔ a = 0 := by rw [add_comm, add_eq_left]
+@[simp] theorem left_eq_add : a = a + b ↔ b = 0 := by rw [eq_comm, add_eq_left]
+@[simp] theorem right_eq_add : b = a + b ↔ a = 0 := by rw [eq_comm, add_eq_right]
 theorem exists_eq_add_of_le (h : m ≤ n) : ∃ k, n = m + k := (le.dest h).imp fun _ => Eq.symm
 theorem exists_eq_add_of_lt (h : m < n) : ∃ k, n = m + k + 1 := (le.dest h).imp fun k e => by
   rw [← e, add_right_comm]
