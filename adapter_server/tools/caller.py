@@ -16,3 +16,6 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
     policy: Policy
     """The version's policy with the limits that this episode overrides."""
+
+    seen_seq: int = 0
+    """Number of the last event that a reply to this agent contained."""

@@ -18,6 +18,12 @@ class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
 
     headline: str
     facts: Facts = {}
+    cap: int | None = None
+    """A size in bytes that the caller asked for, below the version's cap."""
+
+    shown: frozenset[int] = frozenset()
+    """Numbers of events that the facts contain already, so that the news leaves them out."""
+
     is_settled: bool = True
     """False when the same call may well end differently in a moment, so that a repetition must run again."""
 
@@ -25,6 +31,7 @@ class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
 def render_reply(reply: ToolReply, *, news: Sequence[str], cap: int) -> str:
     """The text of a reply, at most `cap` bytes: list tails go first (counted in `left_out`), then long texts."""
     tail = "\nnews:\n" + "\n".join(news) if news else ""
+    cap = min(cap, reply.cap or cap)
     headline = cut(reply.headline, 400)
     room = cap - len(headline.encode()) - len(tail.encode()) - 1
     return f"{headline}\n{_fit(reply.facts, room)}{tail}"

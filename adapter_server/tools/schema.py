@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import msgspec
 
+from adapter_server.bundle import ParameterWords, ToolWords
 from bus.errors import BadArguments, TooLarge, UnknownMethod
 
-from adapter_server.bundle import ParameterWords, ToolWords
 from .arguments import CONTRACTS, Arguments
 
 JsonObject = dict[str, Any]
@@ -53,7 +53,7 @@ def _plain(schema: JsonObject, definitions: JsonObject) -> JsonObject:
         branches = [_plain(branch, definitions) for branch in plain.pop("anyOf") if branch != {"type": "null"}]
         plain |= branches[0] if len(branches) == 1 else {"anyOf": branches}
     if "enum" in plain:
-        plain = {"type": "string", **plain}
+        plain["type"] = "string"
     if "items" in plain:
         plain["items"] = _plain(plain["items"], definitions)
     if "properties" in plain:

@@ -1,0 +1,44 @@
+"""The control methods of the bus, and the events that it feeds to subscribers."""
+
+from collections.abc import AsyncGenerator, Mapping
+
+from blackboard.board import Board
+from bus.hub import Method
+from bus.messages import AgentRegister, EpisodeClose, EpisodeCreate, EpisodeRef, Event
+from bus.subscriptions import Feed
+
+from .episodes import Episodes
+
+POLL_S = 20.0
+BATCH = 500
+
+
+def control_methods(episodes: Episodes) -> Mapping[str, Method]:
+    """What the runner and other operators' programs may call."""
+    return {
+        "episode.create": Method(EpisodeCreate, episodes.create),
+        "episode.status": Method(EpisodeRef, episodes.status),
+        "episode.close": Method(EpisodeClose, episodes.close),
+        "agent.register": Method(AgentRegister, episodes.register),
+    }
+
+
+def event_feed(board: Board) -> Feed:
+    """The feed of the board's log."""
+
+    async def feed(episode: str, after_seq: int) -> AsyncGenerator[list[Event], None]:
+        await board.meta(episode)
+        return _batches(board, episode, after_seq)
+
+    return feed
+
+
+async def _batches(board: Board, episode: str, after_seq: int) -> AsyncGenerator[list[Event], None]:
+    """Everything after `after_seq`, as it comes; ends with the episode's last event."""
+    while True:
+        events = await board.events(episode, after_seq, BATCH) or await board.wait(episode, after_seq, POLL_S)
+        if events:
+            yield events
+            after_seq = events[-1].seq
+        elif (meta := await board.meta(episode)).status != "open" and after_seq >= meta.seq:
+            return

@@ -1,0 +1,125 @@
+"""The composition root: every concrete part of the daemon is named here and nowhere else."""
+
+import signal
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import msgspec
+import structlog
+
+from blackboard.board import Board
+from bus.hub import Hub
+from bus.tasks import background_tasks
+from lemma_store.store import LemmaStore
+
+from .bundle import Bundle, default_bundle_folder, open_bundle, stage_bundle
+from .control import control_methods, event_feed
+from .data_folder import DataFolder, open_data_folder
+from .edge.application import application
+from .edge.bus_door import BusDoor
+from .edge.door import McpDoor
+from .edge.listener import GRACE_S, HttpServer, bind, url_of
+from .edge.server import McpServer
+from .embedded_store import open_store
+from .episodes import Episodes
+from .settings import Settings
+from .settling import Settling
+from .tokens import Tokens
+from .tools.dispatcher import Dispatcher
+
+log = structlog.get_logger()
+
+
+class Daemon(msgspec.Struct, frozen=True, kw_only=True):
+    """A running daemon."""
+
+    url: str
+    operator_token: str
+    folder: DataFolder
+
+
+@asynccontextmanager
+async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
+    """Serve inside the block. At its end nothing that was started here is left, and all that was acknowledged is kept.
+
+    Raises:
+        BadDataFolder, PortInUse, StorageUnavailable, LeanUnavailable, NoSandbox: if it cannot start.
+    """
+    folder = open_data_folder(settings.data_path)
+    listener = bind(settings.host, settings.port)
+    try:
+        url = url_of(listener, settings.host)
+        async with (
+            open_store(settings) as store,
+            Board.open(store.url) as board,
+            LemmaStore.open(store.url, folder=folder.path) as lemma_store,
+            background_tasks() as tasks,
+        ):
+            settling = await Settling.recover(folder, board=board, lemma_store=lemma_store, tasks=tasks)
+            episodes = Episodes(
+                board=board,
+                lemma_store=lemma_store,
+                folder=folder,
+                default_version=_default_version(settings, folder),
+                settling=settling,
+                tokens=Tokens(folder.operator_token()),
+                address=lambda: url,
+            )
+            dispatcher = Dispatcher(board=board, lemma_store=lemma_store, on_change=settling.nudge)
+            mcp = McpServer(dispatcher)
+            door = McpDoor(mcp, episodes, host=settings.host)
+            hub = Hub(control_methods(episodes), event_feed(board))
+            bus = BusDoor(hub, operator_token=folder.operator_token())
+            http = HttpServer(application(mcp=door, bus=bus))
+            async with _serving(http, door, mcp, listener=listener):
+                folder.announce(url=url)
+                log.info("daemon_started", url=url, data=str(folder.path))
+                try:
+                    yield Daemon(url=url, operator_token=folder.operator_token(), folder=folder)
+                finally:
+                    folder.withdraw()
+                    log.info("daemon_stopping")
+    finally:
+        listener.close()
+
+
+async def serve(settings: Settings) -> int:
+    """Run a daemon until SIGTERM or SIGINT and return the exit code.
+
+    Raises:
+        AdapterError: as `running_daemon`.
+    """
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with running_daemon(settings):
+            async for received in signals:
+                log.info("signal_received", signal=received.name)
+                return 130 if received == signal.SIGINT else 0
+    return 0
+
+
+@asynccontextmanager
+async def _serving(http: HttpServer, door: McpDoor, mcp: McpServer, *, listener: socket.socket) -> AsyncGenerator[None]:
+    """Answer requests inside the block; at its end streams close before connections, so that none is waited for."""
+    async with anyio.create_task_group() as tasks:
+        try:
+            async with door.open():
+                tasks.start_soon(http.run_on, listener)
+                await http.is_started.wait()
+                yield
+                mcp.close()
+        finally:
+            http.should_exit = True
+            with anyio.CancelScope(shield=True), anyio.move_on_after(2 * GRACE_S):
+                await http.is_stopped.wait()
+            tasks.cancel_scope.cancel()
+
+
+def _default_version(settings: Settings, folder: DataFolder) -> Bundle:
+    """The version for episodes that name none: by id, by folder, or the one that ships with the server."""
+    if settings.adapter and settings.adapter.startswith("ab1-"):
+        return open_bundle(folder.adapters, settings.adapter)
+    source = Path(settings.adapter).expanduser() if settings.adapter else default_bundle_folder()
+    return stage_bundle(source, folder.adapters)

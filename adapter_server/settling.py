@@ -1,0 +1,99 @@
+"""What the server does in episodes by itself: closing parents, assembling, ending what is out of time."""
+
+import time
+from typing import Self
+
+import anyio
+import anyio.abc
+import structlog
+
+from blackboard.board import Board
+from bus.errors import AdapterError, StorageUnavailable, UnknownId
+from lemma_store.store import LemmaStore
+
+from .data_folder import DataFolder
+from .tools.closing import settle
+
+RETRY_S = 1.0
+TRIES = 60
+
+log = structlog.get_logger()
+
+
+class Settling:
+    """Background work on episodes. At most one task settles an episode at a time; none is lost while one runs."""
+
+    def __init__(self, *, board: Board, lemma_store: LemmaStore, tasks: anyio.abc.TaskGroup) -> None:
+        self._board = board
+        self._lemma_store = lemma_store
+        self._tasks = tasks
+        self._running: set[str] = set()
+        self._again: set[str] = set()
+
+    @classmethod
+    async def recover(
+        cls, folder: DataFolder, *, board: Board, lemma_store: LemmaStore, tasks: anyio.abc.TaskGroup
+    ) -> Self:
+        """Begin where the last daemon stopped: every open episode is settled and its clock runs on."""
+        settling = cls(board=board, lemma_store=lemma_store, tasks=tasks)
+        for path in sorted(folder.episodes.iterdir()):
+            try:
+                meta = await board.meta(path.name)
+            except UnknownId:
+                continue
+            if meta.status == "open":
+                settling.nudge(path.name)
+                settling.watch_time(path.name, seconds=meta.details.get("seconds"))
+        return settling
+
+    def nudge(self, episode: str) -> None:
+        """Something changed in the episode: look soon whether something follows from it."""
+        if episode in self._running:
+            self._again.add(episode)
+            return
+        self._running.add(episode)
+        self._tasks.start_soon(self._settle, episode, name=f"settle {episode}")
+
+    def watch_time(self, episode: str, *, seconds: float | None) -> None:
+        """End the episode as unsolved when its time, counted from its opening, is over."""
+        if seconds is not None:
+            self._tasks.start_soon(self._expire, episode, seconds, name=f"expire {episode}")
+
+    async def _settle(self, episode: str) -> None:
+        try:
+            for _ in range(TRIES):
+                self._again.discard(episode)
+                is_done = await self._settle_once(episode)
+                if is_done and episode not in self._again:
+                    return
+                if not is_done:
+                    await anyio.sleep(RETRY_S)
+        finally:
+            self._running.discard(episode)
+            if episode in self._again:
+                self.nudge(episode)
+
+    async def _settle_once(self, episode: str) -> bool:
+        """False when it makes sense to try again."""
+        try:
+            if (await self._board.meta(episode)).status == "open":
+                await settle(episode, board=self._board, lemma_store=self._lemma_store)
+        except AdapterError as error:
+            log.warning("settling_failed", episode=episode, code=error.code, reason=error.message)
+            return not error.is_retryable
+        except Exception:
+            # A defect in one episode must not end the daemon under all others.
+            log.exception("settling_broke", episode=episode)
+        return True
+
+    async def _expire(self, episode: str, seconds: float) -> None:
+        is_over = False
+        while not is_over:
+            try:
+                meta = await self._board.meta(episode)
+                await anyio.sleep(max(0.0, seconds - (time.time() - meta.opened_at_ms / 1000)))
+                await self._board.close_episode(episode, "unsolved", f"{seconds:g} seconds are over")
+                is_over = True
+            except StorageUnavailable:
+                await anyio.sleep(RETRY_S)
+        log.info("episode_expired", episode=episode)

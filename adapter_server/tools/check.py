@@ -1,0 +1,153 @@
+"""`check`: Lean text in, verdicts out; what the judge accepts enters the store and closes parts."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import anyio
+from lemma_store.store import LemmaStore
+
+from blackboard.board import Board
+from blackboard.types import LemmaNote
+from bus.errors import Deadline, LeaseLost, StaleFence
+from lemma_store.types import CheckReport, Lemma, Verdict
+
+from .arguments import CheckArguments
+from .caller import Caller
+from .news import one_line
+from .reply import Facts, ToolReply, cut
+
+MAX_ERRORS = 5
+MAX_GOALS = 3
+_ERROR_BYTES = 700
+_GOAL_BYTES = 900
+
+
+async def check(arguments: CheckArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
+    """Judge a text. A stale fence is said, and does not cost the author what was proved.
+
+    Raises:
+        UnsafeSource, TooLarge: if the text is not taken at all.
+        NotLean: if mode is statement and the statement is none.
+        Deadline: if it took longer than `wait_s`.
+        UnknownId: if there is no such node.
+    """
+    with _within(arguments.wait_s):
+        if arguments.mode == "statement":
+            return await _read_statement(arguments, caller=caller, board=board, lemma_store=lemma_store)
+        return await _judge(arguments, caller=caller, board=board, lemma_store=lemma_store)
+
+
+async def _judge(arguments: CheckArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
+    node = (await board.node(caller.episode, arguments.node)).id if arguments.node else None
+    stale = await _stale(caller, board, node=node, fence=arguments.fence)
+    report = await lemma_store.check(caller.episode, author=caller.agent, source=arguments.source)
+    closes: dict[str, tuple[str, ...]] = {}
+    for verdict in report.verdicts:
+        if verdict.lemma is not None:
+            recorded = await board.record_lemma(caller.episode, caller.agent, lemma_note(verdict.lemma))
+            closes[verdict.lemma.id] = recorded.closed
+    counts = {outcome: [v for v in report.verdicts if v.outcome == outcome] for outcome in ("rejected", "undecided")}
+    await board.record_check(
+        caller.episode,
+        caller.agent,
+        node,
+        [verdict.lemma.name for verdict in report.verdicts if verdict.lemma],
+        len(counts["rejected"]),
+        len(counts["undecided"]),
+        int(report.elaborate_ms + report.judge_ms),
+    )
+    facts = _facts(report, closes) | ({"stale": stale} if stale else {})
+    return ToolReply(headline=_headline(report, closes), facts=facts, is_settled=_is_settled(report))
+
+
+async def _stale(caller: Caller, board: Board, *, node: str | None, fence: int | None) -> Facts | None:
+    if node is None or fence is None:
+        return None
+    try:
+        await board.confirm_fence(caller.episode, caller.agent, node, fence)
+    except (StaleFence, LeaseLost) as error:
+        return error.to_fields()
+    return None
+
+
+async def _read_statement(
+    arguments: CheckArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore
+) -> ToolReply:
+    statement = await lemma_store.elaborate(caller.episode, arguments.source)
+    facts: Facts = {"statement": statement.pretty, "hash": statement.hash}
+    same = [node.id for node in await board.nodes(caller.episode) if node.statement_hash == statement.hash]
+    same += [note.name for note in await board.lemmas(caller.episode) if note.statement_hash == statement.hash]
+    if same:
+        facts["same_as"] = same
+    return ToolReply(headline=f"Lean reads: {one_line(statement.pretty)}", facts=facts)
+
+
+def lemma_note(lemma: Lemma) -> LemmaNote:
+    """What the plan needs to know of a lemma."""
+    return LemmaNote(
+        id=lemma.id,
+        name=lemma.name,
+        statement=lemma.statement.pretty,
+        statement_hash=lemma.statement.hash,
+        author=lemma.author,
+        uses=lemma.uses,
+    )
+
+
+def _facts(report: CheckReport, closes: dict[str, tuple[str, ...]]) -> Facts:
+    errors = [message for message in report.messages if message.severity == "error"]
+    facts: Facts = {
+        "verdicts": [_verdict(verdict, closes) for verdict in report.verdicts],
+        "errors": [
+            {"line": one.line, "column": one.column, "text": cut(one.text, _ERROR_BYTES)} for one in errors[:MAX_ERRORS]
+        ],
+        "goals": [cut(goal, _GOAL_BYTES) for goal in report.goals[:MAX_GOALS]],
+        "ms": round(report.elaborate_ms + report.judge_ms),
+    }
+    if len(errors) > MAX_ERRORS or len(report.goals) > MAX_GOALS:
+        facts["left_out"] = {
+            "errors": max(len(errors) - MAX_ERRORS, 0),
+            "goals": max(len(report.goals) - MAX_GOALS, 0),
+        }
+    return facts
+
+
+def _verdict(verdict: Verdict, closes: dict[str, tuple[str, ...]]) -> Facts:
+    facts: Facts = {"name": verdict.name, "outcome": verdict.outcome}
+    if verdict.lemma is not None:
+        facts |= {
+            "lemma": verdict.lemma.name,
+            "statement": cut(verdict.lemma.statement.pretty, 600),
+            "closes": list(closes.get(verdict.lemma.id, ())),
+            "is_new": verdict.is_new,
+        }
+    else:
+        facts["reasons"] = [cut(reason, 400) for reason in verdict.reasons[:4]]
+    return facts
+
+
+def _headline(report: CheckReport, closes: dict[str, tuple[str, ...]]) -> str:
+    accepted = [verdict.lemma.name for verdict in report.verdicts if verdict.lemma]
+    closed = [node for nodes in closes.values() for node in nodes]
+    if accepted:
+        tail = f"; closes {', '.join(closed)}" if closed else ""
+        more = len(report.verdicts) - len(accepted)
+        return f"accepted {', '.join(accepted)}{tail}" + (f"; {more} not accepted" if more else "")
+    errors = [message for message in report.messages if message.severity == "error"]
+    if errors:
+        return f"not accepted: line {errors[0].line}: {one_line(errors[0].text, 200)}"
+    reasons = [reason for verdict in report.verdicts for reason in verdict.reasons]
+    return f"not accepted: {one_line(reasons[0], 200) if reasons else 'the text states no theorem'}"
+
+
+def _is_settled(report: CheckReport) -> bool:
+    return bool(report.verdicts) and all(verdict.outcome == "accepted" for verdict in report.verdicts)
+
+
+@contextmanager
+def _within(seconds: float | None) -> Generator[None]:
+    try:
+        with anyio.fail_after(seconds):
+            yield
+    except TimeoutError as error:
+        raise Deadline(f"the check was not finished after {seconds} s", hint="Check less at once.") from error

@@ -1,0 +1,69 @@
+"""What follows by itself: complete alternatives close their parents, a closed target is assembled."""
+
+import structlog
+from lemma_store.store import LemmaStore
+
+from blackboard.board import Board
+from blackboard.types import Alternative, Node
+from bus.errors import AdapterError
+from lemma_store.types import Assembly, Statement
+
+from .check import lemma_note
+
+SERVER = "server"
+
+log = structlog.get_logger()
+
+
+async def settle(episode: str, *, board: Board, lemma_store: LemmaStore) -> Assembly | None:
+    """Close every parent whose children are all closed, then assemble the target if it is closed.
+
+    Every step may be repeated: lemmas have content ids and the board records each once. So two of these at the same
+    time, or one after a crash, end in the same state.
+
+    Returns:
+        The assembled proof when the target is proved.
+    """
+    hopeless: set[str] = set()
+    while ready := [one for one in await board.ready_alternatives(episode) if one.id not in hopeless]:
+        for alternative in ready:
+            if not await _compose(episode, alternative, board=board, lemma_store=lemma_store):
+                hopeless.add(alternative.id)
+    done = await assembly(episode, board=board, lemma_store=lemma_store)
+    if done is not None and (await board.meta(episode)).status == "open":
+        await board.close_episode(episode, "solved", "the target is proved and the proof was checked again")
+        log.info("episode_solved", episode=episode, lemmas=len(done.certificate.lemmas))
+    return done
+
+
+async def assembly(episode: str, *, board: Board, lemma_store: LemmaStore) -> Assembly | None:
+    """The assembled proof, or None while the target is open."""
+    root = await board.node(episode, (await board.meta(episode)).root)
+    if root.status != "closed" or root.lemma is None:
+        return None
+    return await lemma_store.assemble(episode, root.lemma)
+
+
+async def _compose(episode: str, alternative: Alternative, *, board: Board, lemma_store: LemmaStore) -> bool:
+    nodes = {node.id: node for node in await board.nodes(episode)}
+    parent = nodes[alternative.parent]
+    children = [nodes[child].lemma for child in alternative.children]
+    try:
+        lemma = await lemma_store.compose(
+            episode,
+            author=alternative.author,
+            name=parent.name,
+            parent=_statement(parent),
+            glue=alternative.glue,
+            children=[child for child in children if child is not None],
+        )
+        recorded = await board.record_lemma(episode, SERVER, lemma_note(lemma))
+    except AdapterError as error:
+        log.warning("composition_failed", episode=episode, alternative=alternative.id, code=error.code)
+        return False
+    log.info("parent_closed", episode=episode, alternative=alternative.id, closed=recorded.closed)
+    return parent.id in recorded.closed
+
+
+def _statement(node: Node) -> Statement:
+    return Statement(text=node.statement, pretty=node.statement, hash=node.statement_hash)

@@ -1,0 +1,120 @@
+"""One call, from raw arguments to the text that the agent reads. Every failure becomes such a text."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import msgspec
+import structlog
+from lemma_store.store import LemmaStore
+
+from blackboard.board import Board
+from blackboard.types import CallToken, DeltaPage
+from bus.errors import AdapterError, Deadline, EpisodeClosed, Internal, UnknownMethod
+
+from .arguments import Repeatable
+from .caller import Caller
+from .news import news_line
+from .rates import Rates
+from .registry import TOOLS
+from .repeats import Repeats, repeat_key
+from .reply import ToolReply, render_error, render_reply
+from .schema import decode_arguments
+
+CALL_DEADLINE_S = 45.0
+
+log = structlog.get_logger()
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes back to the agent."""
+
+    text: str
+    is_error: bool = False
+
+
+class Dispatcher:
+    """Runs tools for callers. `on_change` hears the episode after every call that may have changed something."""
+
+    def __init__(self, *, board: Board, lemma_store: LemmaStore, on_change: Callable[[str], None]) -> None:
+        self._board = board
+        self._lemma_store = lemma_store
+        self._on_change = on_change
+        self._repeats = Repeats()
+        self._rates = Rates()
+
+    async def call(self, caller: Caller, tool: str, raw: Mapping[str, Any]) -> Answer:
+        """Run one tool. Never raises, except when the call itself is cancelled."""
+        cap = caller.policy.reply_bytes
+        try:
+            with anyio.fail_after(CALL_DEADLINE_S):
+                return Answer(text=await self._run(caller, tool, raw))
+        except AdapterError as error:
+            return Answer(text=render_error(error, cap=cap), is_error=True)
+        except TimeoutError:
+            error = Deadline(f"{tool} took longer than {CALL_DEADLINE_S:g} s", hint="Ask for less, or try again.")
+            return Answer(text=render_error(error, cap=cap), is_error=True)
+        except Exception:
+            trace = uuid4().hex[:12]
+            log.exception("tool_failed", tool=tool, episode=caller.episode, agent=caller.agent, trace=trace)
+            error = Internal("the server has a defect", hint="Go on with something else.", trace=trace)
+            return Answer(text=render_error(error, cap=cap), is_error=True)
+
+    async def _run(self, caller: Caller, name: str, raw: Mapping[str, Any]) -> str:
+        owner = (caller.episode, caller.agent)
+        self._rates.spend(owner, calls_per_s=caller.policy.rates.calls_per_s)
+        lease_s = caller.policy.lease_s
+        token = await self._board.begin_call(caller.episode, caller.agent, renew_ttl_s=lease_s)
+        is_delivered = False
+        try:
+            caller = msgspec.structs.replace(caller, seen_seq=token.shown)
+            reply = await self._reply(caller, name, raw, token)
+            page = await self._board.delta_page(token, caller.policy.delta_bytes)
+            is_delivered = True
+            return render_reply(reply, news=news(page, reply), cap=caller.policy.reply_bytes)
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(2):
+                await self._board.end_call(token, is_delivered=is_delivered)
+
+    async def _reply(self, caller: Caller, name: str, raw: Mapping[str, Any], token: CallToken) -> ToolReply:
+        words = caller.version.tools.get(name)
+        tool = TOOLS.get(name)
+        if words is None or tool is None:
+            raise UnknownMethod(
+                f"no tool {name!r}", hint="Use one of the tools listed.", tools=list(caller.version.tools)
+            )
+        arguments = decode_arguments(name, raw, words)
+        is_change = tool.changes(raw)
+        if is_change and token.status != "open" and name != "submit":
+            raise EpisodeClosed(
+                f"the episode is {token.status}", hint="Stop: nothing more is to do.", status=token.status
+            )
+
+        async def make() -> ToolReply:
+            return await tool.run(arguments, caller=caller, board=self._board, lemma_store=self._lemma_store)
+
+        try:
+            key = arguments.idempotency_key if isinstance(arguments, Repeatable) else None
+            if not is_change or not (tool.is_repeat_safe or key):
+                return await make()
+            return await self._repeats.run(
+                (caller.episode, caller.agent),
+                repeat_key(name, raw, key),
+                make,
+                window_s=caller.policy.repeat_window_s if key is None else math.inf,
+            )
+        finally:
+            if is_change:
+                self._on_change(caller.episode)
+
+
+def news(page: DeltaPage, reply: ToolReply) -> list[str]:
+    """The lines of the news block, without what the reply's facts contain already."""
+    lines = [
+        f"{news_line(event)} (again)" if event.seq in page.repeated else news_line(event)
+        for event in page.events
+        if event.seq not in reply.shown
+    ]
+    return [*lines, f"{page.left_out} more with the next reply"] if page.left_out else lines

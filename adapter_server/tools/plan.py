@@ -1,0 +1,187 @@
+"""`plan`: the graph of parts. A part closes by a lemma, or by all children of one alternative and its glue."""
+
+import re
+
+from blackboard.board import Board
+from blackboard.types import Alternative, Node, NodeDraft
+from bus.errors import BadArguments, Cyclic, Duplicate, NotLean, TooLarge
+from lemma_store.store import LemmaStore
+from lemma_store.types import CheckReport, Statement
+
+from .arguments import Child, PlanArguments
+from .caller import Caller
+from .news import one_line
+from .reply import Facts, ToolReply, cut
+
+_STATEMENT_BYTES = 300
+_MESSAGES = 5
+_NAME = re.compile(r"[^\W\d][\w']*", re.ASCII)
+
+
+async def plan(arguments: PlanArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
+    """Add parts and ways to prove them, or show the graph.
+
+    Raises:
+        BadArguments: if something that the action needs is missing.
+        NotLean: if a statement or the glue is not accepted; nothing was added then.
+        Cyclic, Gone, Refuted, UnknownId, TooLarge: as the board says.
+    """
+    match arguments.action:
+        case "add":
+            return await _add(arguments, caller=caller, board=board, lemma_store=lemma_store)
+        case "split" | "alt":
+            return await _split(arguments, caller=caller, board=board, lemma_store=lemma_store)
+        case "show":
+            return await _show(arguments, caller=caller, board=board)
+        case "link" | "revise":
+            raise BadArguments(
+                f"plan: {arguments.action} is not available yet", hint="Use add, split, alt or show instead."
+            )
+
+
+async def _add(arguments: PlanArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
+    if not arguments.statement:
+        raise BadArguments("plan add: statement is missing", hint="Give one closed Lean proposition.")
+    statement = await lemma_store.elaborate(caller.episode, arguments.statement)
+    name = _identifier(arguments.name or "part")
+    node, is_new = await _node(name, statement, note=arguments.text or "", caller=caller, board=board)
+    facts = _added(node, is_new=is_new)
+    if node.status == "closed" and node.lemma:
+        facts["known_lemma"] = (await lemma_store.lemma(caller.episode, node.lemma)).name
+    what = "added" if is_new else "is there already"
+    return ToolReply(headline=f"{node.id} {node.name} {what} ({node.status})", facts=facts)
+
+
+async def _node(name: str, statement: Statement, *, note: str, caller: Caller, board: Board) -> tuple[Node, bool]:
+    """The node with this statement, and whether it is new."""
+    draft = NodeDraft(name=name, statement=statement.pretty, statement_hash=statement.hash, note=note)
+    limit = caller.policy.open_parts_max
+    try:
+        return await board.add_node(caller.episode, caller.agent, draft, open_parts_max=limit), True
+    except Duplicate as error:
+        return await board.node(caller.episode, str(error.facts["id"])), False
+
+
+def _added(node: Node, *, is_new: bool) -> Facts:
+    facts: Facts = {"node": node.id, "name": node.name, "statement": node.statement, "status": node.status}
+    return facts if is_new else facts | {"duplicate_of": node.id}
+
+
+async def _split(arguments: PlanArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
+    if not arguments.parent or not arguments.children or not arguments.glue:
+        raise BadArguments(
+            f"plan {arguments.action}: parent, children and glue are needed",
+            hint="glue is the tactic text that proves parent from the children by their names.",
+        )
+    parent = await board.node(caller.episode, arguments.parent)
+    parts = [await _part(child, caller=caller, board=board, lemma_store=lemma_store) for child in arguments.children]
+    await _refuse_hopeless(parent, parts, caller=caller, board=board)
+    report = await lemma_store.check_glue(
+        caller.episode,
+        author=caller.agent,
+        name=re.sub(r"\W", "_", f"{parent.name}_glue", flags=re.ASCII),
+        parent=_statement(parent),
+        children=parts,
+        glue=arguments.glue,
+    )
+    glue = _accepted(report)
+    children = [await _node(name, part, note=arguments.text or "", caller=caller, board=board) for name, part in parts]
+    alternative = await board.add_alternative(
+        caller.episode,
+        caller.agent,
+        parent=parent.id,
+        children=tuple(node.id for node, _ in children),
+        glue=glue,
+    )
+    return _split_done(alternative, children)
+
+
+async def _part(child: Child | str, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> tuple[str, Statement]:
+    """The hypothesis name and the statement of a child, which may be a node already."""
+    if isinstance(child, str):
+        node = await board.node(caller.episode, child)
+        return _identifier(node.name), _statement(node)
+    return _identifier(child.name), await lemma_store.elaborate(caller.episode, child.statement)
+
+
+async def _refuse_hopeless(parent: Node, parts: list[tuple[str, Statement]], *, caller: Caller, board: Board) -> None:
+    """Refuse before anything is checked or stored what could not be stored in the end."""
+    names = [name for name, _ in parts]
+    if len(set(names)) < len(names):
+        raise BadArguments(
+            "plan: two children have the same name", hint="Names are used in the glue: make them differ."
+        )
+    if any(statement.hash == parent.statement_hash for _, statement in parts):
+        raise Cyclic(f"a child has the statement of {parent.id} itself", path=[parent.id, parent.id])
+    known = {node.statement_hash for node in await board.nodes(caller.episode)}
+    meta = await board.meta(caller.episode)
+    is_over = meta.nodes - meta.closed_nodes + len(parts) > caller.policy.open_parts_max
+    if is_over and any(statement.hash not in known for _, statement in parts):
+        cap = caller.policy.open_parts_max
+        raise TooLarge(f"{cap} parts may be open at once", hint="Close or reuse parts first.", cap=cap)
+
+
+def _accepted(report: CheckReport) -> str:
+    for verdict in report.verdicts:
+        if verdict.lemma is not None:
+            return verdict.lemma.id
+    errors = [message for message in report.messages if message.severity == "error"][:_MESSAGES]
+    reasons = [reason for verdict in report.verdicts for reason in verdict.reasons][:_MESSAGES]
+    raise NotLean(
+        "the glue does not prove the parent from the children",
+        hint="Nothing was added. The children are hypotheses under their names.",
+        messages=[{"line": one.line, "column": one.column, "text": cut(one.text, 600)} for one in errors],
+        goals=[cut(goal, 900) for goal in report.goals[:3]],
+        reasons=[cut(reason, 400) for reason in reasons],
+    )
+
+
+def _split_done(alternative: Alternative, children: list[tuple[Node, bool]]) -> ToolReply:
+    listed: list[Facts] = []
+    for node, is_new in children:
+        one: Facts = {"node": node.id, "name": node.name, "statement": cut(node.statement, _STATEMENT_BYTES)}
+        one["status"] = node.status
+        listed.append(one if is_new else one | {"duplicate": True})
+    left = sum(node.status != "closed" for node, _ in children)
+    return ToolReply(
+        headline=f"{alternative.id}: {alternative.parent} follows from {len(children)} parts, {left} of them open",
+        facts={"alternative": alternative.id, "children": listed, "glue_verdict": "accepted"},
+    )
+
+
+async def _show(arguments: PlanArguments, *, caller: Caller, board: Board) -> ToolReply:
+    nodes = await board.nodes(caller.episode)
+    alternatives = await board.alternatives(caller.episode)
+    if arguments.parent:
+        top = (await board.node(caller.episode, arguments.parent)).id
+        alternatives = [one for one in alternatives if one.parent == top]
+        wanted = {top, *(child for one in alternatives for child in one.children)}
+        nodes = [node for node in nodes if node.id in wanted]
+    nodes.sort(key=lambda node: (node.status == "closed", node.at_seq))
+    counts = f"{sum(node.status == 'closed' for node in nodes)} of {len(nodes)} parts closed"
+    return ToolReply(
+        headline=counts,
+        facts={
+            "nodes": [
+                {"node": node.id, "name": node.name, "status": node.status, "statement": one_line(node.statement)}
+                for node in nodes
+            ],
+            "alternatives": [
+                {"alternative": one.id, "parent": one.parent, "children": list(one.children)} for one in alternatives
+            ],
+        },
+        is_settled=False,
+    )
+
+
+def _statement(node: Node) -> Statement:
+    return Statement(text=node.statement, pretty=node.statement, hash=node.statement_hash)
+
+
+def _identifier(name: str) -> str:
+    """A Lean identifier near the given name: names of parts are hypotheses in glue."""
+    if _NAME.fullmatch(name):
+        return name
+    raise BadArguments(
+        f"{one_line(name, 60)!r} cannot name a part", hint="Use letters, digits and _, not beginning with a digit."
+    )

@@ -1,0 +1,82 @@
+"""`wait`: a long poll for what the caller has nothing better to do than to wait for."""
+
+from collections.abc import Sequence
+
+import anyio
+from lemma_store.store import LemmaStore
+
+from blackboard.board import Board
+from bus.messages import Event
+
+from .arguments import WaitArguments
+from .caller import Caller
+from .reply import Facts, ToolReply, cut
+
+MAX_EVENTS = 10
+_KINDS: dict[str, frozenset[str]] = {
+    "mail": frozenset({"message_sent"}),
+    "lemma": frozenset({"lemma_accepted"}),
+    "node": frozenset({"node_added", "alternative_added", "node_closed"}),
+    "lease": frozenset({"lease_granted", "lease_released", "lease_expired", "lease_handed_off"}),
+    "assembled": frozenset({"episode_closed"}),
+}
+
+
+async def wait(arguments: WaitArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
+    """Return the first events of the wanted kinds that the caller has not seen, or nothing when the time is over.
+
+    The caller's leases live on meanwhile. An ended episode answers at once: nothing more will happen there.
+    """
+    limit_s = min(arguments.timeout_s or 0.0, caller.policy.wait_max_s)
+    deadline = anyio.current_time() + limit_s
+    after = caller.seen_seq
+    while True:
+        left_s = max(deadline - anyio.current_time(), 0.0)
+        events = await board.wait(caller.episode, after, min(left_s, caller.policy.lease_s / 3))
+        wanted = [event for event in events if is_for(event, caller.agent) and _is_wanted(event, arguments)]
+        if wanted:
+            return _happened(wanted[:MAX_EVENTS])
+        after = events[-1].seq if events else after
+        if not events and (meta := await board.meta(caller.episode)).status != "open":
+            return ToolReply(headline=f"the episode is {meta.status}: stop", facts={"events": [], "timed_out": False})
+        if not events and left_s <= 0:
+            return ToolReply(
+                headline=f"nothing in {limit_s:g} s", facts={"events": [], "timed_out": True}, is_settled=False
+            )
+        await board.renew(caller.episode, caller.agent, ttl_s=caller.policy.lease_s)
+
+
+def is_for(event: Event, agent: str) -> bool:
+    """Whether the event is news for this agent: not its own doing, and no letter between others."""
+    if event.actor == agent:
+        return False
+    to: Sequence[str] = event.body.get("to") or ()
+    return event.kind != "message_sent" or not to or agent in to
+
+
+def _is_wanted(event: Event, arguments: WaitArguments) -> bool:
+    if event.kind == "episode_closed":
+        return True
+    wanted = "any" in arguments.for_ or any(event.kind in _KINDS.get(name, ()) for name in arguments.for_)
+    return wanted and (arguments.ref is None or _mentions(event.body, arguments.ref))
+
+
+def _mentions(value: object, ref: str) -> bool:
+    if isinstance(value, dict):
+        return any(_mentions(item, ref) for item in value.values())  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list | tuple):
+        return any(_mentions(item, ref) for item in value)  # pyright: ignore[reportUnknownVariableType]
+    return value == ref
+
+
+def _happened(events: Sequence[Event]) -> ToolReply:
+    facts: Facts = {
+        "events": [
+            {"seq": event.seq, "kind": event.kind, "actor": event.actor}
+            | {key: cut(value, 400) if isinstance(value, str) else value for key, value in event.body.items()}
+            for event in events
+        ],
+        "timed_out": False,
+    }
+    kinds = ", ".join(dict.fromkeys(event.kind for event in events))
+    return ToolReply(headline=f"{len(events)} events: {kinds}", facts=facts, shown=frozenset(e.seq for e in events))
