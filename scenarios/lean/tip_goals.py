@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from .tip_signatures import variables
 from .tip_syntax import (
     Apply,
     Equal,
@@ -26,7 +27,7 @@ from .tip_syntax import (
     Variable,
     parts,
 )
-from .tip_types import Typing, variables
+from .tip_types import Typing
 
 
 def lift_matches(problem: TipProblem, typing: Typing, *, name: str) -> TipProblem:

@@ -15,8 +15,9 @@ from .tip import read_tip
 from .tip_equations import equations
 from .tip_goals import lift_matches
 from .tip_recursion import shrinking_together
+from .tip_signatures import heads
 from .tip_syntax import DatatypeDeclaration, FunctionDeclaration, TipProblem
-from .tip_types import Typing, check_types, heads
+from .tip_types import Typing, check_types
 
 Encoding = Literal["flat", "nested"]
 

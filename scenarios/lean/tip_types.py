@@ -4,11 +4,12 @@
 functions that do so over a type variable take `[DecidableEq a]`, and so do their callers.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
 from .sexpr import Position, refuse
+from .tip_signatures import UNKNOWN, derivable, substitute, type_text, variables
 from .tip_syntax import (
     BOOL,
     Apply,
@@ -34,8 +35,6 @@ from .tip_syntax import (
     Variable,
 )
 
-_UNKNOWN = "?"  # unknown types are type variables with this prefix, which no scheme of ours binds
-
 
 class Typing(msgspec.Struct, frozen=True, kw_only=True):
     """The result of the check."""
@@ -57,72 +56,6 @@ def check_types(problem: TipProblem) -> Typing:
         BadProblem: ill-typed, an incomplete match, a quantifier where a Boolean is needed, an undecidable `=`.
     """
     return _Checker(problem).run()
-
-
-def substitute(type_: Type, known: Mapping[str, Type]) -> Type:
-    """Replace type variables."""
-    match type_:
-        case TypeVariable(name):
-            return known.get(name, type_)
-        case DataType(name, args):
-            return DataType(name, tuple(substitute(arg, known) for arg in args)) if args else type_
-        case FunctionType(params, result):
-            return FunctionType(tuple(substitute(p, known) for p in params), substitute(result, known))
-
-
-def variables(type_: Type) -> tuple[str, ...]:
-    """Type variables in order of occurrence, each once."""
-    match type_:
-        case TypeVariable(name):
-            return (name,)
-        case DataType(_, args):
-            return tuple(dict.fromkeys(name for arg in args for name in variables(arg)))
-        case FunctionType(params, result):
-            return tuple(dict.fromkeys(name for part in (*params, result) for name in variables(part)))
-
-
-def type_text(type_: Type) -> str:
-    """A type in the file's own notation, for messages."""
-    match type_:
-        case TypeVariable(name):
-            return "_" if name.startswith(_UNKNOWN) else name
-        case DataType(name, args):
-            return f"({name} {' '.join(map(type_text, args))})" if args else name
-        case FunctionType(params, result):
-            return f"(=> {' '.join(map(type_text, (*params, result)))})"
-
-
-def derivable(groups: Iterable[tuple[DatatypeDeclaration, ...]]) -> frozenset[str]:
-    """Datatypes whose equality Lean can derive: first-order, and recursive only through themselves."""
-    good = {"Bool"}
-    for group in groups:
-        own = frozenset(declaration.name for declaration in group)
-        fields = [f.type for declaration in group for c in declaration.constructors for f in c.fields]
-        if all(_is_derivable(type_, own, good) for type_ in fields):
-            good |= own
-    return frozenset(good)
-
-
-def _is_derivable(type_: Type, own: frozenset[str], good: set[str]) -> bool:
-    match type_:
-        case TypeVariable():
-            return True
-        case DataType(name, args):
-            is_nested = name not in own and any(own & set(heads(arg)) for arg in args)
-            return not is_nested and name in own | good and all(_is_derivable(arg, own, good) for arg in args)
-        case FunctionType():
-            return False
-
-
-def heads(type_: Type) -> tuple[str, ...]:
-    """The datatypes and sorts that a type mentions."""
-    match type_:
-        case TypeVariable():
-            return ()
-        case DataType(name, args):
-            return (name, *(head for arg in args for head in heads(arg)))
-        case FunctionType(params, result):
-            return tuple(head for part in (*params, result) for head in heads(part))
 
 
 class _Use(msgspec.Struct, frozen=True):
@@ -153,7 +86,7 @@ class _Checker:
         self.user = ""
         self.expect(self.problem.goal.body, BOOL, {}, is_prop=True)
         for type_, at in self.fresh_types:
-            if any(name.startswith(_UNKNOWN) for name in variables(self.resolve(type_))):
+            if any(name.startswith(UNKNOWN) for name in variables(self.resolve(type_))):
                 raise refuse("the type of this term stays open; write (_ NAME TYPE)", at)
         needs = self._needs()
         types = {key: self.resolve(type_) for key, type_ in self.types.items()}
@@ -212,7 +145,7 @@ class _Checker:
         if left == right:
             return True
         for one, other in ((left, right), (right, left)):
-            if isinstance(one, TypeVariable) and one.name.startswith(_UNKNOWN):
+            if isinstance(one, TypeVariable) and one.name.startswith(UNKNOWN):
                 if one.name in variables(other):
                     return False
                 self.known[one.name] = other
@@ -226,7 +159,7 @@ class _Checker:
                 return False
 
     def fresh(self, at: Position) -> TypeVariable:
-        type_ = TypeVariable(f"{_UNKNOWN}{len(self.fresh_types)}")
+        type_ = TypeVariable(f"{UNKNOWN}{len(self.fresh_types)}")
         self.fresh_types.append((type_, at))
         return type_
 
