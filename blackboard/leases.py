@@ -1,11 +1,15 @@
 """Who works on what: leases with fences, and what came of them."""
 
+import msgspec
+
 from .in_redis import EpisodeStore
+from .picking import rank
+from .plan import Plan
 from .types import Attempt, Lease
 
 
 class Leases:
-    """Leases and attempts of an episode. Time is the store's clock."""
+    """Leases and attempts of an episode. Time is the store's clock; a lease that has run out ends at the next look."""
 
     def __init__(self, store: EpisodeStore) -> None:
         self._store = store
@@ -27,7 +31,11 @@ class Leases:
             LeaseFull: the agent holds as many leases as it may (facts: holders).
             UnknownId: the agent has not joined.
         """
-        raise NotImplementedError
+        nodes = rank(await Plan(self._store).frontier(episode, agent), agent, per_node=per_node)
+        limits = {"per_agent": per_agent, "per_node": per_node}
+        args = {"agent": agent, "nodes": nodes, "ttl_ms": _ms(ttl_s), "approach": approach, "is_strict": False}
+        reply = await self._store.change("claim", episode=episode, op=op, args=args | limits)
+        return msgspec.json.decode(reply, type=Lease | None)
 
     async def claim(
         self,
@@ -49,15 +57,21 @@ class Leases:
             Refuted: the node is known to be false.
             UnknownId: no such node (facts: nearest), or the agent has not joined.
         """
-        raise NotImplementedError
+        limits = {"per_agent": per_agent, "per_node": per_node}
+        args = {"agent": agent, "nodes": [node], "ttl_ms": _ms(ttl_s), "approach": approach, "is_strict": True}
+        reply = await self._store.change("claim", episode=episode, op=op, args=args | limits)
+        return msgspec.json.decode(reply, type=Lease)
 
     async def renew(self, episode: str, agent: str, *, ttl_s: float, node: str | None = None) -> list[Lease]:
         """Let the agent's leases, or the one on `node`, last `ttl_s` from now; never shortens one.
 
+        An agent without leases gets an empty list, also after the end of the episode.
+
         Raises:
             LeaseLost: `node` is given and the agent holds no lease on it.
         """
-        raise NotImplementedError
+        args = {"agent": agent, "ttl_ms": _ms(ttl_s), "node": node}
+        return msgspec.json.decode(await self._store.ask("renew", episode=episode, args=args), type=list[Lease])
 
     async def release(
         self,
@@ -70,13 +84,15 @@ class Leases:
         note: str = "",
         op: str | None = None,
     ) -> Attempt:
-        """End a lease and note the attempt.
+        """End a lease and note the attempt. Without a fence, whatever lease the agent has on the node.
 
         Raises:
             StaleFence: somebody else, or a newer lease of this agent, has the node (facts: owner, fence).
-            LeaseLost: nobody has it, the agent's lease has ended.
+            LeaseLost: nobody has it, the agent's lease has ended (facts: lemma, when the node is proved).
         """
-        raise NotImplementedError
+        args = {"agent": agent, "node": node, "fence": fence, "outcome": outcome, "note": note}
+        reply = await self._store.change("release", episode=episode, op=op, args=args)
+        return msgspec.json.decode(reply, type=Attempt)
 
     async def hand_off(
         self,
@@ -94,11 +110,14 @@ class Leases:
         """Give a lease to another agent, under a new fence.
 
         Raises:
-            UnknownRecipient: nobody has that name (facts: roster).
+            UnknownRecipient: nobody else has that name (facts: roster).
             LeaseFull: the other agent has as many leases as it may.
             StaleFence, LeaseLost: as in `release`.
         """
-        raise NotImplementedError
+        args = {"agent": agent, "node": node, "to": to, "fence": fence, "note": note}
+        limits = {"ttl_ms": _ms(ttl_s), "per_agent": per_agent}
+        reply = await self._store.change("hand_off", episode=episode, op=op, args=args | limits)
+        return msgspec.json.decode(reply, type=Lease)
 
     async def confirm_fence(self, episode: str, agent: str, node: str, fence: int) -> Lease:
         """Return the lease if it is still the agent's under this fence.
@@ -106,12 +125,24 @@ class Leases:
         Raises:
             StaleFence, LeaseLost: as in `release`.
         """
-        raise NotImplementedError
+        args = {"agent": agent, "node": node, "fence": fence}
+        return msgspec.json.decode(await self._store.ask("confirm_fence", episode=episode, args=args), type=Lease)
 
     async def leases(self, episode: str, agent: str | None = None) -> list[Lease]:
         """Return the valid leases, of all or of one agent."""
-        raise NotImplementedError
+        reply = await self._store.ask("leases", episode=episode, args={"agent": agent})
+        return sorted(msgspec.json.decode(reply, type=list[Lease]), key=lambda lease: (lease.node, lease.fence))
 
-    async def attempts(self, episode: str, node: str | None = None, *, limit: int = 20) -> list[Attempt]:
-        """Return the last attempts, on `node` or anywhere, oldest first."""
-        raise NotImplementedError
+    async def attempts(self, episode: str, node: str, *, limit: int = 20) -> list[Attempt]:
+        """Return the last attempts on a node, given by id, oldest first."""
+        (count,) = await self._store.read(episode, ("HGET", "tries", node))
+        last = int(count or 0)
+        fields = [f"{node}#{number}" for number in range(max(1, last - limit + 1), last + 1)]
+        if not fields:
+            return []
+        (rows,) = await self._store.read(episode, ("HMGET", "attempts", *fields))
+        return [msgspec.json.decode(row, type=Attempt) for row in rows]
+
+
+def _ms(seconds: float) -> int:
+    return max(0, round(seconds * 1000))

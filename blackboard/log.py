@@ -1,28 +1,67 @@
 """The event log: reading it, waiting for it, proving that nobody changed it."""
 
-from bus.messages import Event
+from typing import cast
 
+import anyio
+import msgspec
+
+from bus.messages import Event, EventKind
+
+from .chain import Entry, Link, follow
 from .in_redis import EpisodeStore
+from .wakeup import Tails
+
+_PAGE_ENTRIES = 1_000
 
 
 class Log:
     """The hash-chained log of an episode, the only truth about it."""
 
-    def __init__(self, store: EpisodeStore) -> None:
+    def __init__(self, store: EpisodeStore, tails: Tails) -> None:
         self._store = store
+        self._tails = tails
 
     async def events(self, episode: str, after_seq: int = 0, limit: int = 500) -> list[Event]:
         """Return events in order, the first one after `after_seq`."""
-        raise NotImplementedError
+        return [as_event(episode, entry) for entry in await self._store.entries(episode, after_seq, limit)]
 
     async def wait(self, episode: str, after_seq: int, timeout_s: float) -> list[Event]:
-        """Return the events after `after_seq` as soon as there are any; empty when the time is over."""
-        raise NotImplementedError
+        """Return events after `after_seq` as soon as there are any; empty when the time is over."""
+        if await self.last_seq(episode) > after_seq:
+            return await self.events(episode, after_seq)
+        with anyio.move_on_after(timeout_s):
+            entries = await self._tails.entries_after(episode, after_seq)
+            return [as_event(episode, entry) for entry in entries]
+        return []
 
     async def last_seq(self, episode: str) -> int:
         """Return the number of the last event."""
-        raise NotImplementedError
+        (seq,) = await self._store.read(episode, ("HGET", "meta", "seq"))
+        return int(seq)
 
     async def verify_chain(self, episode: str) -> int | None:
         """Return the number of the first event that is changed or missing, or None."""
-        raise NotImplementedError
+        (tip,) = await self._store.read(episode, ("HMGET", "meta", "seq", "head"))
+        link = Link()
+        while link.seq < int(tip[0]):
+            entries = await self._store.entries(episode, link.seq, _PAGE_ENTRIES)
+            followed = follow(link, entries)
+            if isinstance(followed, int):
+                return followed
+            if followed == link:
+                return link.seq + 1
+            link = followed
+        is_whole = link.seq > int(tip[0]) or link.hash == tip[1].decode()
+        return None if is_whole else link.seq
+
+
+def as_event(episode: str, entry: Entry) -> Event:
+    """Return the entry as agents and programs outside see it."""
+    return Event(
+        episode=episode,
+        seq=entry.seq,
+        kind=cast(EventKind, entry.kind),
+        actor=entry.actor,
+        at_ms=int(entry.at_ms),
+        body=msgspec.json.decode(entry.body),
+    )

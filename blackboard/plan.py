@@ -1,7 +1,17 @@
 """The AND/OR graph of parts and the lemmas that close them."""
 
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from bus.errors import BadArguments
+
 from .in_redis import EpisodeStore
-from .types import Alternative, Candidate, LemmaNote, Node, NodeDraft, Recorded
+from .types import Alternative, Candidate, Lease, LemmaNote, Node, NodeDraft, NodeStatus, Recorded
+
+_NODE_ID = re.compile(r"n\d+")
 
 
 class Plan:
@@ -16,15 +26,19 @@ class Plan:
         """Add a part; one whose statement is proved already comes back closed.
 
         Raises:
-            Duplicate: an open, disputed or closed node has the statement (facts: id, name, status).
+            Duplicate: an open, disputed or closed node has the statement (facts: id, name, status, lemma).
             Refuted: the statement is known to be false.
             TooLarge: as many parts are open as `open_parts_max` allows (facts: cap).
+            BadArguments: the name looks like a node's id.
             EpisodeClosed: the episode has ended.
         """
-        raise NotImplementedError
+        if not draft.name or _NODE_ID.fullmatch(draft.name):
+            raise BadArguments(f"{draft.name!r} cannot be a part's name", hint="take a word that says what it is about")
+        args = {"actor": actor, "draft": draft, "open_parts_max": open_parts_max}
+        return msgspec.json.decode(await self._store.change("add_node", episode=episode, op=op, args=args), type=Node)
 
     async def add_alternative(
-        self, episode: str, actor: str, *, parent: str, children: tuple[str, ...], glue: str, op: str | None = None
+        self, episode: str, actor: str, *, parent: str, children: Sequence[str], glue: str, op: str | None = None
     ) -> Alternative:
         """Add a way to prove `parent`; ask `ready_alternatives` whether it is complete at once.
 
@@ -33,19 +47,29 @@ class Plan:
             UnknownId: no such node (facts: nearest).
             Duplicate: the parent has this set of children already (facts: id).
             Gone: the parent is closed (facts: replacement).
+            BadArguments: there are no children.
         """
-        raise NotImplementedError
+        if not children:
+            raise BadArguments("an alternative needs children", hint="a proof without them is a lemma")
+        args = {"actor": actor, "parent": parent, "children": children, "glue": glue}
+        reply = await self._store.change("add_alternative", episode=episode, op=op, args=args)
+        return msgspec.json.decode(reply, type=Alternative)
 
     async def record_lemma(self, episode: str, actor: str, note: LemmaNote, *, op: str | None = None) -> Recorded:
-        """Record an accepted lemma and close the open nodes that it proves; their leases end.
+        """Record an accepted lemma and close the open node that it proves; leases on it end.
 
         Doing it again closes nothing more and answers what the first time closed and what is ready now.
         """
-        raise NotImplementedError
+        args = {"actor": actor, "note": note}
+        reply = await self._store.change("record_lemma", episode=episode, op=op, args=args)
+        return msgspec.json.decode(reply, type=Recorded)
 
     async def nodes(self, episode: str) -> list[Node]:
         """Return all nodes, oldest first."""
-        raise NotImplementedError
+        names = ("nodes", "status", "closed_by", "down")
+        fixed, status, closed_by, down = await self._store.read(episode, *(("HGETALL", name) for name in names))
+        found = [_node(fixed[name], status[name], closed_by.get(name), down.get(name)) for name in fixed]
+        return sorted(found, key=lambda node: node.at_seq)
 
     async def node(self, episode: str, id_or_name: str) -> Node:
         """Return one node.
@@ -53,20 +77,71 @@ class Plan:
         Raises:
             UnknownId: nothing has the id or name (facts: nearest).
         """
-        raise NotImplementedError
+        reply = await self._store.ask("node", episode=episode, args={"node": id_or_name})
+        return msgspec.json.decode(reply, type=Node)
 
-    async def frontier(self, episode: str, *, agent: str = "", limit: int = 200) -> list[Candidate]:
-        """Return the open nodes nearest to the theorem, as `agent` sees them."""
-        raise NotImplementedError
+    async def frontier(self, episode: str, agent: str = "", *, limit: int = 200) -> list[Candidate]:
+        """Return the open nodes nearest to the theorem, then oldest, as `agent` sees them."""
+        columns = await self._store.ask("frontier", episode=episode, args={"agent": agent, "limit": limit})
+        if not columns:
+            return []
+        *columns, leases = columns
+        held = [msgspec.json.decode(lease, type=Lease) for lease in leases]
+        rows = [(_node(fixed, status, None, down), *rest) for fixed, status, down, *rest in zip(*columns, strict=True)]
+        open_ids = {row[0].id for row in rows}
+        return [_candidate(*row, held=held, open_ids=open_ids) for row in rows]
 
     async def alternatives(self, episode: str) -> list[Alternative]:
         """Return all alternatives, oldest first."""
-        raise NotImplementedError
+        (rows,) = await self._store.read(episode, ("HVALS", "alternatives"))
+        return sorted(_alternatives(rows), key=lambda alternative: alternative.at_seq)
 
     async def ready_alternatives(self, episode: str) -> list[Alternative]:
-        """Return those whose children are all closed while the parent is open."""
-        raise NotImplementedError
+        """Return those whose children are all closed while the parent is open, oldest first."""
+        (ready,) = await self._store.read(episode, ("SMEMBERS", "ready"))
+        if not ready:
+            return []
+        (rows,) = await self._store.read(episode, ("HMGET", "alternatives", *ready))
+        return sorted(_alternatives(rows), key=lambda alternative: alternative.at_seq)
 
-    async def lemmas(self, episode: str) -> list[LemmaNote]:
-        """Return the accepted lemmas, oldest first."""
-        raise NotImplementedError
+    async def lemmas(self, episode: str, *, limit: int | None = None) -> list[LemmaNote]:
+        """Return the accepted lemmas, or the last ones, oldest first."""
+        (ids,) = await self._store.read(episode, ("LRANGE", "lemma_order", -(limit or 0), -1))
+        if not ids:
+            return []
+        (rows,) = await self._store.read(episode, ("HMGET", "lemmas", *ids))
+        return [msgspec.json.decode(row, type=LemmaNote) for row in rows]
+
+
+def _alternatives(rows: Sequence[bytes]) -> list[Alternative]:
+    return [msgspec.json.decode(row, type=Alternative) for row in rows]
+
+
+def _words(line: bytes | None) -> tuple[str, ...]:
+    return tuple(line.decode().split()) if line else ()
+
+
+def _node(fixed: bytes, status: bytes, lemma: bytes | None, down: bytes | None) -> Node:
+    return msgspec.structs.replace(
+        msgspec.json.decode(fixed, type=Node),
+        status=msgspec.convert(status.decode(), NodeStatus),
+        lemma=lemma.decode() if lemma else None,
+        alternatives=_words(down),
+    )
+
+
+def _candidate(
+    node: Node, up: bytes | None, depth: bytes, tries: bytes | None, own: bytes | None, **around: Any
+) -> Candidate:
+    above = [edge.partition(":")[2] for edge in _words(up)]
+    held: list[Lease] = [lease for lease in around["held"] if lease.node == node.id]
+    return Candidate(
+        node=node,
+        depth=int(depth),
+        parents=tuple(dict.fromkeys(parent for parent in above if parent in around["open_ids"])),
+        is_linked=bool(above),
+        holders=tuple(lease.agent for lease in held),
+        approaches=tuple(lease.approach for lease in held),
+        attempts=int(tries or 0),
+        own_attempts=int(own or 0),
+    )

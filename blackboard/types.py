@@ -199,7 +199,7 @@ class EpisodeMeta(msgspec.Struct, frozen=True, kw_only=True):
         opened_at_ms: Unix time by the store's clock.
         closed_at_ms: the same for the end.
         nodes: parts in the plan.
-        open_nodes: those that are not closed.
+        closed_nodes: those that are proved.
         lemmas: accepted lemmas.
         checks: Lean checks.
         messages: messages sent.
@@ -215,7 +215,7 @@ class EpisodeMeta(msgspec.Struct, frozen=True, kw_only=True):
     opened_at_ms: int
     closed_at_ms: int | None = None
     nodes: int = 0
-    open_nodes: int = 0
+    closed_nodes: int = 0
     lemmas: int = 0
     checks: int = 0
     messages: int = 0
@@ -229,7 +229,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         node: the node.
         depth: steps from the theorem; large when nothing connects them.
         parents: ids of the open nodes that some alternative would close with its help.
-        is_split: whether an alternative for it exists.
+        is_linked: whether any alternative needs it, of an open node or not.
         holders: who works on it.
         approaches: what they said they would try, in the same order.
         attempts: how often anybody gave up on it.
@@ -239,14 +239,11 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     node: Node
     depth: int
     parents: tuple[str, ...] = ()
+    is_linked: bool = False
     holders: tuple[str, ...] = ()
     approaches: tuple[str, ...] = ()
     attempts: int = 0
     own_attempts: int = 0
-
-    @property
-    def is_split(self) -> bool:
-        return bool(self.node.alternatives)
 
 
 class CallToken(msgspec.Struct, frozen=True, kw_only=True):

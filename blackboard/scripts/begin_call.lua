@@ -1,0 +1,26 @@
+-- Further KEYS: the agent's calls in flight. A call that never ended counts as dead after ARGS.call_max_ms.
+local status = redis.call('HGET', META, 'status')
+if not status then
+  return unknown('episode', EPISODE)
+end
+local reply = unknown_agent(ARGS.agent)
+if reply then
+  return reply
+end
+local calls = KEYS[FIRST_EXTRA_KEY]
+local committed_at, delivered_at, shown_at = ARGS.agent .. '|committed', ARGS.agent .. '|delivered', ARGS.agent .. '|shown'
+if not redis.call('ZSCORE', calls, ARGS.call) then
+  redis.call('ZREMRANGEBYSCORE', calls, '-inf', integer(NOW - ARGS.call_max_ms))
+  if redis.call('ZCARD', calls) == 0 then
+    redis.call('HSET', CURSORS, committed_at, redis.call('HGET', CURSORS, delivered_at))
+  end
+  redis.call('ZADD', calls, integer(NOW), ARGS.call)
+  redis.call('HINCRBY', COUNTS, ARGS.agent .. '|calls', 1)
+end
+if status == 'open' and ARGS.renew_ms then
+  expire_leases()
+  renew_leases(ARGS.agent, ARGS.renew_ms, words_at(HOLDINGS, ARGS.agent))
+end
+local cursors = redis.call('HMGET', CURSORS, committed_at, shown_at)
+return { 'ok', object('episode', text(EPISODE), 'agent', text(ARGS.agent), 'call', text(ARGS.call),
+  'status', text(status), 'committed', cursors[1], 'shown', cursors[2]) }

@@ -1,0 +1,61 @@
+-- Grants the first of ARGS.nodes that is free; with ARGS.is_strict there is one, and a reason when it is not.
+local reply = earlier_reply() or refusal() or unknown_agent(ARGS.agent)
+if reply then
+  return reply
+end
+expire_leases()
+
+local function grant(node)
+  local lease = start_lease(node, ARGS.agent, ARGS.ttl_ms, ARGS.approach)
+  append_event('lease_granted', ARGS.agent, object('node', text(node), 'agent', text(ARGS.agent),
+    'fence', integer(lease.fence), 'approach', text(lease.approach)))
+  return done(lease_json(lease))
+end
+
+local function settled(node)
+  if not is_settled(node) then
+    return nil
+  end
+  if redis.call('HGET', STATUS, node) == 'refuted' then
+    return fail('refuted', node .. ' is known to be false', 'claim something else')
+  end
+  local lemma = redis.call('HGET', CLOSED_BY, node)
+  return fail('gone', node .. ' is proved already', 'use the lemma', object('replacement', text(lemma)))
+end
+
+if ARGS.is_strict then
+  local node = node_id(ARGS.nodes[1])
+  if not node then
+    return unknown('node', ARGS.nodes[1])
+  end
+  local lease = lease_at(node, ARGS.agent)
+  if lease and (ARGS.approach == '' or ARGS.approach == lease.approach) then
+    renew_leases(ARGS.agent, ARGS.ttl_ms, { node })
+    return done(lease_json(lease_at(node, ARGS.agent)))
+  end
+  if lease then
+    return grant(node)
+  end
+  reply = settled(node) or agent_is_full(ARGS.agent, ARGS.per_agent)
+  if reply then
+    return reply
+  end
+  local held = leases_on(node)
+  if #held >= ARGS.per_node then
+    return fail('lease_full', node .. ' is worked on by ' .. table.concat(words_at(HOLDERS, node), ', '),
+      'claim something else or help with words', object('holders', array(held)))
+  end
+  return grant(node)
+end
+
+reply = agent_is_full(ARGS.agent, ARGS.per_agent)
+if reply then
+  return reply
+end
+for _, node in ipairs(ARGS.nodes) do
+  local is_mine = redis.call('HEXISTS', LEASES, place_of(node, ARGS.agent)) == 1
+  if not is_mine and not is_settled(node) and #words_at(HOLDERS, node) < ARGS.per_node then
+    return grant(node)
+  end
+end
+return { 'ok', 'null' }

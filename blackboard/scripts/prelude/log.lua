@@ -1,0 +1,33 @@
+-- Refusals that every change may answer, and the hash-chained log.
+local function unknown(what, id)
+  return fail('unknown_id', 'there is no ' .. what .. ' ' .. id, '', object('kind', text(what), 'id', text(id)))
+end
+
+-- The refusal that an ended or unknown episode answers to a change.
+local function refusal()
+  local status = redis.call('HGET', META, 'status')
+  if not status then
+    return unknown('episode', EPISODE)
+  end
+  if status ~= 'open' then
+    return fail('episode_closed', 'the episode has ended: ' .. status, 'it can still be read',
+      object('status', text(status)))
+  end
+end
+
+local function unknown_agent(agent)
+  if redis.call('HEXISTS', AGENTS, agent) == 0 then
+    return unknown('agent', agent)
+  end
+end
+
+local function append_event(kind, actor, body)
+  local tip = redis.call('HMGET', META, 'seq', 'head')
+  local seq, previous, now = integer(tip[1] + 1), tip[2], integer(NOW)
+  local sealed = table.concat({ previous, seq, now, kind, #actor .. ':' .. actor, body }, '\n')
+  local hash = redis.sha1hex(sealed)
+  redis.call('XADD', EVENTS, seq .. '-0', 'kind', kind, 'actor', actor, 'at', now, 'body', body,
+    'prev', previous, 'hash', hash)
+  redis.call('HSET', META, 'seq', seq, 'head', hash)
+  return seq
+end

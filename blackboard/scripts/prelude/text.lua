@@ -1,0 +1,93 @@
+-- Stands in front of every script. KEYS: the episode's keys in the order of keys.py, then the operation's record,
+-- then what the script says. ARGV: episode, seconds to keep the operation's record, arguments as JSON.
+-- JSON is composed from text so that fields keep their order and an empty list stays a list.
+local EVENTS, META, NODES, STATUS, CLOSED_BY, NAMES, STATEMENTS, OPEN, DEPTHS, ALTERNATIVES, DOWN, UP, MISSING, READY,
+  LEASES, EXPIRY, HOLDERS, HOLDINGS, FENCES, ATTEMPTS, TRIES, AGENTS, COUNTS, CURSORS, LEMMAS, LEMMA_ORDER, PROOFS,
+  CLOSINGS, MESSAGES, MAIL, OPERATION = unpack(KEYS)
+local FIRST_EXTRA_KEY = 32
+local EPISODE, KEEP_S = ARGV[1], tonumber(ARGV[2])
+local ARGS = cjson.decode(ARGV[3])
+local CLOCK = redis.call('TIME')
+local NOW = CLOCK[1] * 1000 + math.floor(CLOCK[2] / 1000)
+local FAR = 1000 -- depth of a node that nothing connects to the theorem
+
+local text = cjson.encode
+
+local function integer(number)
+  return string.format('%.0f', number)
+end
+
+local function flag(value)
+  return value and 'true' or 'false'
+end
+
+local function optional(value)
+  return value and text(value) or 'null'
+end
+
+local function array(items)
+  return '[' .. table.concat(items, ',') .. ']'
+end
+
+local function texts(items)
+  local parts = {}
+  for i, item in ipairs(items) do
+    parts[i] = text(item)
+  end
+  return array(parts)
+end
+
+local function object(...)
+  local given, parts = { ... }, {}
+  for i = 1, #given, 2 do
+    parts[#parts + 1] = '"' .. given[i] .. '":' .. given[i + 1]
+  end
+  return '{' .. table.concat(parts, ',') .. '}'
+end
+
+local function words(line)
+  local found = {}
+  for word in string.gmatch(line or '', '%S+') do
+    found[#found + 1] = word
+  end
+  return found
+end
+
+local function words_at(key, field)
+  return words(redis.call('HGET', key, field))
+end
+
+local function add_word(key, field, word)
+  local line = redis.call('HGET', key, field)
+  redis.call('HSET', key, field, line and (line .. ' ' .. word) or word)
+end
+
+local function remove_word(key, field, word)
+  local kept = {}
+  for _, other in ipairs(words_at(key, field)) do
+    if other ~= word then
+      kept[#kept + 1] = other
+    end
+  end
+  if #kept == 0 then
+    redis.call('HDEL', key, field)
+  else
+    redis.call('HSET', key, field, table.concat(kept, ' '))
+  end
+end
+
+local function fail(code, message, hint, facts)
+  return { 'error', code, message, hint, facts or '{}' }
+end
+
+local function done(json)
+  if KEEP_S > 0 then
+    redis.call('SET', OPERATION, json, 'EX', KEEP_S)
+  end
+  return { 'ok', json }
+end
+
+local function earlier_reply()
+  local json = KEEP_S > 0 and redis.call('GET', OPERATION)
+  return json and { 'ok', json }
+end
