@@ -1,0 +1,228 @@
+"""An agent's own view of the tools: typed calls, with the news of every reply taken up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from .knowledge import Knowledge
+from .news import Happening, happenings
+from .session import Facts, Reply, Toolbox
+
+
+class EpisodeOver(Exception):
+    """The target is proved, or the episode was closed."""
+
+
+class Lease(msgspec.Struct, frozen=True, kw_only=True):
+    """A claimed node."""
+
+    node: str
+    name: str
+    text: str
+    fence: int
+    attempts: int = 0
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check said."""
+
+    accepted: tuple[str, ...] = ()
+    """Names of the author whose theorems were accepted."""
+
+    closes: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
+    is_known: bool = True
+    """False when the check was not decided (limits, a full queue)."""
+
+
+class Desk:
+    """Calls tools for one agent and keeps its knowledge up to date."""
+
+    def __init__(self, toolbox: Toolbox, *, me: str) -> None:
+        self._toolbox = toolbox
+        self._knowledge: Knowledge | None = None
+        self._untold: list[Happening] = []
+        self._early: list[tuple[str, str, str]] = []
+        self.me = me
+        self.version = 0
+        """Grows when something happened that makes another attempt worth while."""
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known; there is none before `open`."""
+        assert self._knowledge is not None
+        return self._knowledge
+
+    def reconnect(self, toolbox: Toolbox) -> None:
+        """Go on over a new connection."""
+        self._toolbox = toolbox
+
+    async def open(self, *, seed: int) -> None:
+        """Read the problem and the state of the episode, once."""
+        digest = await self.call("digest")
+        self._stop_if_over(digest.facts)
+        if self._knowledge is not None:
+            return
+        target = _mapping(digest.facts.get("target"))
+        source = await self.read("problem")
+        statement = str(target.get("statement", ""))
+        root = str(target.get("node", "n0"))
+        if statement.endswith("…") or not statement:
+            statement = await self.read(root)
+        self._knowledge = Knowledge(source=source, target=statement, root=root, seed=seed)
+        for item in self._early:
+            self.learn(*item)
+        self._take_lemmas(digest.facts)
+
+    async def call(self, tool: str, **arguments: Any) -> Reply:
+        """One call; its news are taken up.
+
+        Raises:
+            EpisodeOver: when there is nothing left to do.
+        """
+        reply = await self._toolbox.call(tool, arguments)
+        for event in happenings(reply):
+            self._take_up(event)
+        if reply.code in {"episode_closed", "unauthorized"}:
+            raise EpisodeOver(reply.headline)
+        return reply
+
+    def _take_up(self, event: Happening) -> None:
+        if event.kind == "episode_closed":
+            raise EpisodeOver(event.kind)
+        if event.kind == "lemma_accepted" and event.name:
+            if event.statement:
+                self.learn(event.name, event.statement, event.actor)
+            else:
+                self._untold.append(event)
+        if event.kind in {"node_added", "lease_released", "lease_expired"}:
+            self.version += 1
+
+    def learn(self, name: str, text: str, author: str) -> None:
+        """Take up a lemma."""
+        if self._knowledge is None:
+            self._early.append((name, text, author))
+        elif self._knowledge.learn(name, text, author=author):
+            self.version += 1
+
+    async def catch_up(self) -> None:
+        """Read the statements that were too long for the news."""
+        pending, self._untold = self._untold, []
+        for event in pending:
+            text = await self.read(event.name, part="statement")
+            self.learn(event.name, text, event.actor)
+
+    async def refresh(self) -> Facts:
+        """The digest; its lemmas are taken up."""
+        reply = await self.call("digest")
+        self._stop_if_over(reply.facts)
+        self._take_lemmas(reply.facts)
+        left_out = _mapping(reply.facts.get("left_out")).get("lemmas", 0)
+        if isinstance(left_out, int) and left_out > 0 and len(self.knowledge.lemmas) < left_out:
+            await self._search()
+        return reply.facts
+
+    async def _search(self) -> None:
+        """Lemmas about the functions of the target that neither news nor digest told."""
+        for name in list(self.knowledge.theory.functions)[:4]:
+            reply = await self.call("find", q=name, **{"in": ["lemmas"], "limit": 15})
+            for item in _mappings(reply.facts.get("hits")):
+                self._learn_fields(item)
+
+    def _take_lemmas(self, facts: Facts) -> None:
+        for item in _mappings(facts.get("lemmas")):
+            self._learn_fields(item)
+
+    def _learn_fields(self, item: Mapping[str, Any]) -> None:
+        text = str(item.get("statement", ""))
+        if text and not text.endswith("…"):
+            self.learn(str(item.get("name", "")), text, str(item.get("author", "")))
+
+    def _stop_if_over(self, facts: Facts) -> None:
+        steps = [item.get("do") for item in _mappings(facts.get("next"))]
+        if facts.get("phase") in {"solved", "unsolved", "closed"} or "stop" in steps:
+            raise EpisodeOver(str(facts.get("phase")))
+
+    async def read(self, what: str, *, part: str | None = None) -> str:
+        """A stored text, slice by slice."""
+        text, offset = "", 0
+        while True:
+            reply = await self.call("get", id=what, part=part, offset=offset)
+            if reply.is_error:
+                return text
+            text += str(reply.facts.get("text", ""))
+            following = reply.facts.get("next_offset")
+            if not isinstance(following, int):
+                return text
+            offset = following
+
+    async def check(self, source: str, *, lease: Lease | None = None, wait_s: float = 20) -> Checked:
+        """Have Lean text judged; accepted theorems become known lemmas."""
+        node, fence = (lease.node, lease.fence) if lease else (None, None)
+        reply = await self.call("check", source=source, node=node, fence=fence, wait_s=wait_s)
+        if reply.is_error:
+            return Checked(is_known=reply.code not in {"deadline", "queue_full", "rate_limited", "internal"})
+        accepted: list[str] = []
+        closes: list[str] = []
+        for verdict in _mappings(reply.facts.get("verdicts")):
+            if verdict.get("outcome") == "accepted":
+                accepted.append(str(verdict.get("name", "")))
+                closes += [str(node) for node in verdict.get("closes") or ()]
+                self.learn(str(verdict.get("lemma", "")), str(verdict.get("statement", "")), self.me)
+        goals = tuple(str(goal) for goal in reply.facts.get("goals") or ())
+        if self.knowledge.root.node in closes:
+            raise EpisodeOver("the target is proved")
+        return Checked(accepted=tuple(accepted), closes=tuple(closes), goals=goals)
+
+    async def claim(self, *, node: str | None = None, approach: str) -> Lease | None:
+        """A lease on the given node, or on the best free one."""
+        action = "next" if node is None else "take"
+        reply = await self.call("claim", action=action, node=node, approach=approach)
+        facts = reply.facts
+        if reply.is_error or not facts.get("node"):
+            return None
+        for item in _mappings(facts.get("lemmas")):
+            self._learn_fields(item)
+        text = str(facts.get("statement", ""))
+        if text.endswith("…"):
+            text = await self.read(str(facts["node"]))
+        return Lease(
+            node=str(facts["node"]),
+            name=str(facts.get("name", "")),
+            text=text,
+            fence=int(facts.get("fence", 0)),
+            attempts=len(facts.get("attempts") or ()),
+        )
+
+    async def release(self, lease: Lease, *, outcome: str, note: str) -> None:
+        """Give a lease back with what was learned."""
+        await self.call("claim", action="release", node=lease.node, outcome=outcome, note=note[:600])
+
+    async def add_part(self, name: str, text: str, *, why: str) -> str | None:
+        """A new node of the plan; None when it was there, is proved, or was refused."""
+        reply = await self.call("plan", action="add", name=name, statement=text, text=why)
+        if reply.is_error or reply.facts.get("duplicate_of"):
+            return None
+        return str(reply.facts.get("node", "")) or None
+
+    async def split(self, parent: str, children: list[tuple[str, str]], *, glue: str, why: str) -> Reply:
+        """An alternative for a node; an error reply when Lean does not accept the glue."""
+        parts = [{"name": name, "statement": text} for name, text in children]
+        return await self.call("plan", action="split", parent=parent, children=parts, glue=glue, text=why)
+
+    async def wait(self, seconds: float) -> None:
+        """Until something happens."""
+        await self.call("wait", **{"for": ["any"], "timeout_s": seconds})
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    if not isinstance(value, list):
+        return []
+    return [cast("Mapping[str, Any]", item) for item in cast("list[object]", value) if isinstance(item, dict)]

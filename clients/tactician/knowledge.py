@@ -1,0 +1,132 @@
+"""What one tactician knows: the problem, the lemmas of the team, the parts of the plan."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+
+from .definitions import Names, Theory, read_theory, split_commands
+from .evaluation import Evaluator
+from .proving import Simp
+from .rewriting import Precedence, Rewriter
+from .statements import Statement, heads, read_statement, weight, whole
+from .syntax import NotInSubset
+from .terms import Expr, constants, is_plain, variables
+
+MOST_RULES = 28
+
+
+class Lemma(msgspec.Struct, frozen=True, kw_only=True):
+    """A lemma of the store."""
+
+    name: str
+    author: str
+    statement: Statement | None
+    rule: str
+    """How the simplifier should use it, empty when it should not."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A node of the plan."""
+
+    node: str
+    name: str
+    text: str
+    statement: Statement | None
+
+
+class Knowledge:
+    """Grows with every reply; all searching starts from here."""
+
+    def __init__(self, *, source: str, target: str, root: str, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.theory: Theory = read_theory(source)
+        self.names = Names(self.theory)
+        self.evaluator = Evaluator(self.theory)
+        self.precedence = Precedence(self.theory)
+        self.rewriter = Rewriter(self.theory, self.precedence)
+        self.definitions = tuple(name for name in (*self.theory.functions, *_unread_functions(source, self.theory)))
+        self.lemmas: dict[str, Lemma] = {}
+        self.refuted: set[tuple[Expr, ...]] = set()
+        self.stated: set[tuple[Expr, ...]] = set()
+        self.root = Part(node=root, name="goal", text=target, statement=self.read(target))
+
+    def read(self, text: str) -> Statement | None:
+        """A statement, None when it is outside the subset."""
+        try:
+            return read_statement(text, self.names)
+        except (NotInSubset, IndexError, RecursionError):
+            return None
+
+    def learn(self, name: str, text: str, *, author: str) -> bool:
+        """Take up a lemma; False when it was known or says what is known already."""
+        if not name or name in self.lemmas:
+            return False
+        statement = self.read(text)
+        rule = "" if statement is None else self._rule(name, statement)
+        if statement is not None and statement.key() in {
+            item.statement.key() for item in self.lemmas.values() if item.statement is not None
+        }:
+            rule = ""
+        self.lemmas[name] = Lemma(name=name, author=author, statement=statement, rule=rule)
+        if statement is not None:
+            self.stated.add(statement.key())
+            if statement.equation is not None and not statement.hypotheses and rule:
+                self.rewriter.add(*statement.equation)
+        return bool(rule)
+
+    def _rule(self, name: str, statement: Statement) -> str:
+        """The orientation of an equation; conditions must be decided by its left side."""
+        if not all(is_plain(item) for item in statement.hypotheses):
+            return ""
+        if statement.equation is None:
+            return name
+        left, right = statement.equation
+        oriented = self.precedence.orient(left, right)
+        if oriented is None:
+            if not set(variables(right)) <= set(variables(left)):
+                return ""
+            oriented = (left, right)
+        if not set(variables(whole(statement))) <= set(variables(oriented[0])):
+            return ""
+        return name if oriented[0] == left else f"← {name}"
+
+    def rules(self, statement: Statement | None = None) -> list[str]:
+        """Rules of all lemmas about functions that the statement can reach, simple ones first."""
+        usable = [item for item in self.lemmas.values() if item.rule and item.statement is not None]
+        if statement is not None:
+            reachable = self.reachable(heads(statement))
+            usable = [item for item in usable if item.statement and self._is_near(item.statement, reachable)]
+        usable.sort(key=lambda item: weight(item.statement) if item.statement else (0, 0))
+        return [item.rule for item in usable[:MOST_RULES]]
+
+    def _is_near(self, statement: Statement, reachable: frozenset[str]) -> bool:
+        used = heads(statement) & self.theory.functions.keys()
+        return bool(used & reachable) or not used
+
+    def reachable(self, start: frozenset[str]) -> frozenset[str]:
+        """Functions called, directly or not, by the given ones."""
+        found: set[str] = set()
+        pending = [name for name in start if name in self.theory.functions]
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                called = frozenset[str]().union(*(constants(body) for _, body in self.theory.functions[name].rows))
+                pending += [other for other in called if other in self.theory.functions]
+        return frozenset(found)
+
+    def simp(self, rules: list[str] | tuple[str, ...] = (), *, style: str = "all") -> Simp:
+        """The definitions and some rules."""
+        return Simp((*self.definitions, *rules), style)
+
+
+def _unread_functions(source: str, theory: Theory) -> list[str]:
+    """Functions outside the subset can still be unfolded by name."""
+    found: list[str] = []
+    for command in split_commands(source):
+        words = command.split(None, 2)
+        if len(words) > 1 and words[0] in {"def", "abbrev"} and words[1] in theory.unread:
+            found.append(words[1])
+    return found

@@ -1,0 +1,91 @@
+"""How the members of a team differ: what each does first, and with which simp sets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import msgspec
+
+ACTIVITIES = ("target", "split", "parts", "explore", "conditions")
+
+
+class Strategy(msgspec.Struct, frozen=True, kw_only=True):
+    """The order of activities of one agent; the first that finds something to do is done."""
+
+    name: str
+    order: tuple[str, ...]
+    approach: str
+    """What the others read when this agent claims a part."""
+
+    simp_order: tuple[str, ...]
+    """Kinds of simp sets, tried in turn: every lemma, definitions only, the newest lemma, a random half."""
+
+
+STRATEGIES = {
+    "splitter": Strategy(
+        name="splitter",
+        order=("target", "split", "parts", "explore"),
+        approach="induction, then split at the stuck goal",
+        simp_order=("all", "none"),
+    ),
+    "prover": Strategy(
+        name="prover",
+        order=("parts", "target", "explore"),
+        approach="induction with all lemmas",
+        simp_order=("all", "none", "newest"),
+    ),
+    "explorer": Strategy(
+        name="explorer",
+        order=("explore", "parts", "target"),
+        approach="small equations over the functions",
+        simp_order=("all", "none"),
+    ),
+    "generaliser": Strategy(
+        name="generaliser",
+        order=("parts", "split", "target", "conditions"),
+        approach="definitions first, then generalise what is left",
+        simp_order=("none", "newest", "all"),
+    ),
+    "tester": Strategy(
+        name="tester",
+        order=("parts", "conditions", "target", "explore"),
+        approach="test on values, then random halves of the lemmas",
+        simp_order=("half", "star", "none"),
+    ),
+}
+ROLES: dict[str, Sequence[str]] = {
+    "planner": ("splitter",),
+    "splitter": ("splitter",),
+    "scout": ("explorer",),
+    "explorer": ("explorer",),
+    "generaliser": ("generaliser",),
+    "tester": ("tester",),
+    "refuter": ("tester",),
+    "prover": ("prover", "generaliser", "tester"),
+}
+DEFAULT = ("splitter", "prover", "explorer", "generaliser", "tester")
+
+
+def strategy_for(role: str, *, seed: int) -> Strategy:
+    """The strategy for a role; agents of the same role differ by seed, unknown roles get any."""
+    options = ROLES.get(role.lower(), DEFAULT)
+    return STRATEGIES[options[seed % len(options)]]
+
+
+def simp_sets(strategy: Strategy, rules: Sequence[str], rng: random.Random) -> list[tuple[tuple[str, ...], str]]:
+    """(rules, style) in the order of the strategy, without repetitions."""
+    found: dict[tuple[tuple[str, ...], str], None] = {}
+    for kind in strategy.simp_order:
+        if kind == "all":
+            found[tuple(rules), "all"] = None
+        elif kind == "none":
+            found[(), "all"] = None
+        elif kind == "star":
+            found[tuple(rules), "star"] = None
+        elif kind == "newest" and rules:
+            found[(rules[-1],), "all"] = None
+        elif kind == "half" and len(rules) > 1:
+            chosen = set(rng.sample(list(rules), (len(rules) + 1) // 2))
+            found[tuple(rule for rule in rules if rule in chosen), "all"] = None
+    return list(found)
