@@ -26,6 +26,7 @@ ROOT_MODULE = "MiniCore"
 
 _IMPORT = re.compile(r"^import[ \t]+([A-Za-z0-9_.]+)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"/-.*?-/|--[^\n]*", re.DOTALL)
+_DIGESTS = "digests.json"
 _BUILD_MS = 120_000
 _BUILD_HEARTBEATS = 200_000
 
@@ -38,6 +39,8 @@ class CoreModule(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     artifact: Path
     """Its `.olean`."""
+    digest: str
+    """SHA-256 of the artifact, as it was when compiled."""
 
 
 class CoreLibrary(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,24 +51,27 @@ class CoreLibrary(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Names the sources and the toolchain that compiled them."""
     modules: tuple[CoreModule, ...]
-    """Dependencies first; the root module, which imports all of the others, is last or imports what precedes it."""
+    """Every module comes after those it imports."""
 
 
 async def build_core_library(toolchain: Toolchain, *, lean: ForkServer, cache: Path | None = None) -> CoreLibrary:
     """Return the core library, compiling it unless this machine has it. Raises LeanUnavailable.
 
-    Two processes that want it at once build it once: the second waits for the first.
+    Two processes that want it at once build it once: the second waits for the first. A library whose files are not
+    what they were when compiled is compiled anew.
     """
     sources = read_core_sources()
     order = order_modules(sources)
-    name = library_id(sources, toolchain=toolchain)
-    folder = (cache or cache_folder()) / name
-    if not await anyio.Path(folder).is_dir():
-        async with _exclusively(folder):
-            if not await anyio.Path(folder).is_dir():
-                await _build(sources, order=order, lean=lean, folder=folder)
-    modules = tuple(CoreModule(name=module, artifact=_artifact(folder, module)) for module in order)
-    return CoreLibrary(folder=folder, id=name, modules=modules)
+    folder = (cache or cache_folder()) / library_id(sources, toolchain=toolchain)
+    if library := await anyio.to_thread.run_sync(_load, folder, order):
+        return library
+    async with _exclusively(folder):
+        if library := await anyio.to_thread.run_sync(_load, folder, order):
+            return library
+        await _build(sources, order=order, lean=lean, folder=folder)
+    if library := await anyio.to_thread.run_sync(_load, folder, order):
+        return library
+    raise LeanUnavailable(f"the compiled core library changed while it was written: {folder}")
 
 
 def read_core_sources() -> dict[str, str]:
@@ -119,7 +125,7 @@ async def _build(sources: Mapping[str, str], *, order: tuple[str, ...], lean: Fo
         async with anyio.create_task_group() as tasks:
             for module in order:
                 tasks.start_soon(compile_one, module)
-        await anyio.Path(draft).rename(folder)
+        await anyio.to_thread.run_sync(_put_in_place, draft, folder, order)
     finally:
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(draft, ignore_errors=True))
     _log.info("core_library_built", folder=str(folder), seconds=round(anyio.current_time() - started, 2))
@@ -151,6 +157,28 @@ def _complaint(elaborated: Elaborated) -> str:
 
 def _artifact(folder: Path, module: str) -> Path:
     return folder.joinpath(*module.split(".")).with_suffix(".olean")
+
+
+def _load(folder: Path, order: tuple[str, ...]) -> CoreLibrary | None:
+    """Return the library in a folder if every file is there and unchanged."""
+    try:
+        digests = msgspec.json.decode((folder / _DIGESTS).read_bytes(), type=dict[str, str])
+        if digests != _digests(folder, order):
+            return None
+    except (OSError, msgspec.DecodeError):
+        return None
+    modules = (CoreModule(name=name, artifact=_artifact(folder, name), digest=digests[name]) for name in order)
+    return CoreLibrary(folder=folder, id=folder.name, modules=tuple(modules))
+
+
+def _digests(folder: Path, order: tuple[str, ...]) -> dict[str, str]:
+    return {module: hashlib.sha256(_artifact(folder, module).read_bytes()).hexdigest() for module in order}
+
+
+def _put_in_place(draft: Path, folder: Path, order: tuple[str, ...]) -> None:
+    (draft / _DIGESTS).write_bytes(msgspec.json.encode(_digests(draft, order)))
+    shutil.rmtree(folder, ignore_errors=True)
+    draft.rename(folder)
 
 
 def _make_draft(folder: Path) -> str:

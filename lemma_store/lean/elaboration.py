@@ -19,7 +19,6 @@ from .toolchain import Toolchain
 
 ElaborationOutcome = Literal["finished", "timeout", "memory", "crashed", "flooded"]
 
-_QUEUE_LIMIT = 1_000
 _NO_SANDBOX_HINT = (
     "use Linux 5.13 or newer, or allow user namespaces; --unsafe-no-sandbox lets checked text read and write your files"
 )
@@ -66,10 +65,13 @@ class ForkServer:
     starts a new one. When this process dies, the fork server and everything below it die too.
     """
 
-    def __init__(self, toolchain: Toolchain, *, scratch: Path, workers: int = 2, unsafe: bool = False) -> None:
+    def __init__(
+        self, toolchain: Toolchain, *, scratch: Path, workers: int = 2, queue: int = 1_000, unsafe: bool = False
+    ) -> None:
         self.toolchain = toolchain
         self.workers = workers
         self._scratch = scratch
+        self._queue = queue
         self._is_unsafe = unsafe
         self.sandbox: SandboxReport
         self._ids = count(1)
@@ -105,8 +107,8 @@ class ForkServer:
 
         Raises QueueFull when too many wait already, and LeanUnavailable when Lean cannot be started.
         """
-        if self._slots.statistics().tasks_waiting >= _QUEUE_LIMIT:
-            raise QueueFull(f"{_QUEUE_LIMIT} elaborations wait already", hint="try again in a few seconds")
+        if self._slots.statistics().tasks_waiting >= self._queue:
+            raise QueueFull(f"{self._queue} elaborations wait already", hint="try again in a few seconds")
         job = self._job(elaboration)
         async with self._slots:
             link = await self._living_link()

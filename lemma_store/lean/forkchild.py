@@ -15,8 +15,8 @@ import time
 from typing import NoReturn
 
 from . import libc
-from .jobs import Job, JobReport, encode
-from .sandbox import Cell, close_cell, confine, open_cell
+from .jobs import Job, JobReport, Limits, encode
+from .sandbox import Cell, close_cell, confine, open_cell, written_bytes
 
 _TICK_MS = 40
 _CHUNK_BYTES = 1 << 16
@@ -56,38 +56,49 @@ def _run(job: Job, *, lean: ctypes.CDLL, scratch: str, control: int) -> JobRepor
     if prover == 0:
         _prove(job, lean=lean, place=place, source=source, output=output_end, alive=(alive, alive_end))
     os.close(output_end)
-    watch = _Watch(job, prover=prover, output=output, control=control, processes=processes, started=started)
+    watch = _Watch(job, place=place, prover=prover, output=output, control=control, processes=processes)
     watch.until_dead()
     _, status, usage = os.wait4(prover, 0)
     watch.drain()
     code = os.waitstatus_to_exitcode(status)
-    outcome = watch.outcome or ("finished" if code >= 0 else "crashed")
+    cpu_ms = (usage.ru_utime + usage.ru_stime) * 1000
+    outcome, reason = _ending(job.limits, code=code, cpu_ms=cpu_ms)
     artifact = _take_artifact(place, job) if outcome == "finished" and job.wants_artifact else None
     close_cell(place)
     return JobReport(
         id=job.id,
-        outcome=outcome,
+        outcome=watch.outcome or outcome,
         exit_code=code,
         output=bytes(watch.text),
         is_truncated=watch.outcome == "flooded",
         artifact=artifact,
         wall_ms=(time.monotonic() - started) * 1000,
-        cpu_ms=(usage.ru_utime + usage.ru_stime) * 1000,
+        cpu_ms=cpu_ms,
         peak_bytes=usage.ru_maxrss * 1024,
-        reason=watch.reason,
+        reason=watch.reason or reason,
     )
+
+
+def _ending(limits: Limits, *, code: int, cpu_ms: float) -> tuple[str, str]:
+    """Name the way a prover ended that the guardian did not kill."""
+    if code >= 0:
+        return ("crashed", "the sandbox could not be entered") if code == _FAILED else ("finished", "")
+    if -code == signal.SIGKILL and cpu_ms >= limits.cpu_s * 1000:
+        return "timeout", f"used more than {limits.cpu_s} s of processor time"
+    return "crashed", f"ended by signal {-code}"
 
 
 class _Watch:
     """Collects a prover's output and kills it when it exceeds a limit."""
 
-    def __init__(self, job: Job, *, prover: int, output: int, control: int, processes: int, started: float) -> None:
+    def __init__(self, job: Job, *, place: Cell, prover: int, output: int, control: int, processes: int) -> None:
         self._limits = job.limits
+        self._place = place
         self._prover = prover
         self._output = output
         self._control = control
         self._processes = processes
-        self._deadline = started + job.limits.wall_ms / 1000
+        self._deadline = time.monotonic() + job.limits.wall_ms / 1000
         self.text = bytearray()
         self.outcome = ""
         self.reason = ""
@@ -139,6 +150,8 @@ class _Watch:
             self._kill("memory", f"used more than {self._limits.memory_bytes} bytes of memory")
         if threads > self._limits.threads:
             self._kill("memory", f"started more than {self._limits.threads} threads")
+        if written_bytes(self._place) > self._limits.scratch_bytes:
+            self._kill("memory", f"wrote more than {self._limits.scratch_bytes} bytes")
 
     def _usage(self) -> tuple[int, int]:
         try:

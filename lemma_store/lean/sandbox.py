@@ -94,6 +94,17 @@ def open_cell(base: str, *, job: Job) -> Cell:
     return Cell(outside=outside, folder=folder, scratch=scratch, lean_path=inside)
 
 
+def written_bytes(cell: Cell) -> int:
+    """Return how much a check has written, where no limited file system counts it."""
+    if not cell.outside:
+        return 0
+    return sum(
+        os.stat(name, dir_fd=folder, follow_symlinks=False).st_blocks * 512
+        for _, _, names, folder in os.fwalk(dir_fd=cell.folder)
+        for name in names
+    )
+
+
 def close_cell(cell: Cell) -> None:
     """Remove what is left of a check."""
     if cell.outside:

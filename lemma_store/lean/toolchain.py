@@ -30,8 +30,12 @@ class Toolchain(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_toolchain(*, cache: Path | None = None) -> Toolchain:
     """Find the embedded Lean and verify its bytes. Raises LeanUnavailable."""
-    library = _find_library()
-    if _digest(library, cache=cache or cache_folder()) != LIBRARY_SHA256:
+    return verify_toolchain(_find_library(), cache=cache or cache_folder())
+
+
+def verify_toolchain(library: Path, *, cache: Path) -> Toolchain:
+    """Return the toolchain that a library is, if it is the pinned one. Raises LeanUnavailable."""
+    if _digest(library, cache=cache) != LIBRARY_SHA256:
         raise LeanUnavailable(f"{library} is not the pinned build of Lean {LEAN_VERSION}", hint=_INSTALL_HINT)
     return Toolchain(library=library, version=LEAN_VERSION, id=f"lean-{LEAN_VERSION}-{LIBRARY_SHA256[:16]}")
 
