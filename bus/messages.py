@@ -264,3 +264,15 @@ class EventsGap(msgspec.Struct, frozen=True, kw_only=True):
     episode: str
     resume_from: int
     subscription: str = ""
+
+
+class EventsEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """Parameters of the notification `events.end`: the subscription has ended, all was sent, nothing will follow.
+
+    Attributes:
+        episode: its id.
+        subscription: the one that has ended.
+    """
+
+    episode: str
+    subscription: str = ""

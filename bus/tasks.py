@@ -14,10 +14,13 @@ async def background_tasks() -> AsyncGenerator[anyio.abc.TaskGroup]:
     Unlike a bare task group it lets an error of the block out as it is, not inside an ExceptionGroup. A task that
     fails still cancels the block, and its error comes out in a group.
     """
-    tasks = anyio.create_task_group()
-    await tasks.__aenter__()
-    try:
-        yield tasks
-    finally:
-        tasks.cancel_scope.cancel()
-        await tasks.__aexit__(None, None, None)
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        try:
+            yield tasks
+        except Exception as error:  # noqa: BLE001 - raised again outside the group
+            failure = error
+        finally:
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
