@@ -19,6 +19,9 @@ from .session import Session, in_dependency_order
 from .terms import APP, CONST, PI, Name, dotted, undotted
 
 
+_MAX_PREMISES = 32
+
+
 class Artifact(msgspec.Struct, frozen=True, kw_only=True, tag="artifact"):
     """A module that Lean compiled from agents' text, to be judged."""
 
@@ -78,6 +81,9 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """Stored names of the units and lemmas that it uses directly."""
 
     axioms: tuple[str, ...] = ()
+    premises: tuple[tuple[str, str], ...] = ()
+    """See `Lemma.premises`."""
+
     module: str = ""
     """The written module's path; empty when the session had this very unit already."""
 
@@ -142,6 +148,21 @@ def _read(session: Session, path: str, imports: tuple[str, ...]) -> dict[Name, D
     return module.declarations
 
 
+def describe(session: Session, name: str) -> Judged:
+    """Return what the kernel holds under `name`.
+
+    Raises:
+        Refused: it holds nothing.
+    """
+    known = session.known.get(undotted(name))
+    if known is None:
+        raise Refused(f"the kernel holds nothing named {name}")
+    is_theorem = known.declaration.kind is Kind.THEOREM
+    return _describe(
+        session, known.declaration, name=name, stored_name=name, is_theorem=is_theorem, axioms=tuple(sorted(known.axioms))
+    )
+
+
 def _describe(session: Session, declaration: Declaration, *, name: str, **more: Any) -> Judged:
     def find(constant: Name) -> Declaration | None:
         known = session.known.get(constant)
@@ -153,8 +174,22 @@ def _describe(session: Session, declaration: Declaration, *, name: str, **more: 
         pretty=Printer(session.terms, find).text(declaration.type),
         statement_hash=session.statement_hash(declaration),
         universes=len(declaration.params),
+        premises=_premises(session, declaration),
         **more,
     )
+
+
+def _premises(session: Session, declaration: Declaration) -> tuple[tuple[str, str], ...]:
+    terms, term = session.terms, declaration.type
+
+    def digest(part: int) -> str:
+        return terms.digest(part, declaration.params).hex()
+
+    found: list[tuple[str, str]] = []
+    while (node := terms.nodes[term])[0] == PI and not terms.loose(node[2]) and len(found) < _MAX_PREMISES:
+        found.append((digest(node[1]), digest(term)))
+        term = node[2]
+    return (*found, ("", digest(term)))
 
 
 class _Bench:

@@ -64,6 +64,9 @@ class Lemma(msgspec.Struct, frozen=True, kw_only=True):
     axioms: tuple[str, ...] = ()
     """Axioms in the closure of statement and proof."""
 
+    premises: tuple[tuple[str, str], ...] = ()
+    """For `P₁ → … → Pₙ → Q`: the hash of each `Pᵢ`, with the hash of what stands from `Pᵢ` on; last `("", hash of Q)`."""
+
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What the judge says about one theorem of a submitted text."""
@@ -149,8 +152,11 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     declarations: int
     """How many declarations the kernel accepted, from an empty environment to the target."""
 
+    root: str
+    """Stored name of the lemma that states the target."""
+
     lemmas: tuple[str, ...]
-    """Ids in dependency order."""
+    """Ids of the lemmas and definitions that it rests on, dependencies first, itself last."""
 
     files: dict[str, str]
     """Path relative to the certificate's folder → SHA-256."""

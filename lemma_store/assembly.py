@@ -1,0 +1,111 @@
+"""Step 9 of the pipeline: one kernel environment from nothing to the target, and the certificate that says so."""
+
+import hashlib
+from pathlib import Path
+
+import anyio.to_thread
+import msgspec
+
+from bus.errors import LeanUnavailable, StatementMismatch
+
+from .judge import start_judge
+from .judge_process import Answer
+from .lean.toolchain import LEAN_VERSION
+from .policy import ALLOWED_AXIOMS, POLICY_ID
+from .types import Assembly, Certificate, Credit, Lemma
+from .world import World, write_atomically
+
+CERTIFICATE = "certificate.json"
+PROOF = "proof.lean"
+
+
+async def assemble(world: World, root: Lemma) -> Assembly:
+    """Return the finished proof that `root` is. See `LemmaStore.assemble`.
+
+    Only what the final proof rests on is replayed, credited and printed.
+    """
+    problem = world.problem
+    if root.statement.hash != problem.statement.hash:
+        raise StatementMismatch(
+            f"{root.name} does not state {problem.theorem}",
+            expected=problem.statement.pretty,
+            got=root.statement.pretty,
+        )
+    units = world.closure([root.id])
+    answer = await replay(world, units, root=root)
+    proof = proof_text(world, units, root)
+    await anyio.to_thread.run_sync(write_atomically, world.folder / PROOF, proof.encode())
+    certificate = Certificate(
+        theorem=problem.theorem,
+        statement=problem.statement.pretty,
+        statement_hash=root.statement.hash,
+        axioms=root.axioms,
+        kernels=(f"lean {LEAN_VERSION} ({world.toolchain.id})",),
+        toolchain=world.toolchain.id,
+        library=world.core.id,
+        policy=POLICY_ID,
+        declarations=answer,
+        root=root.name,
+        lemmas=tuple(unit.id for unit in units),
+        files=_digests(world, units),
+    )
+    path = world.folder / CERTIFICATE
+    data = msgspec.json.format(msgspec.json.encode(certificate), indent=2)
+    await anyio.to_thread.run_sync(write_atomically, path, data)
+    return Assembly(certificate=certificate, path=str(path), proof=proof, credit=credit(units, problem.theorem, root))
+
+
+async def replay(world: World, units: list[Lemma], *, root: Lemma) -> int:
+    """Replay library, problem and `units` in a new kernel; return how many declarations it accepted.
+
+    Raises:
+        LeanUnavailable: the kernel refuses a module, or the axioms are not those that policy allows.
+    """
+    modules = [*world.trusted(), *((f"L.{unit.id}", world.module_path(unit.id)) for unit in units)]
+    async with start_judge(world.toolchain, modules) as judge:
+        found = await judge.look_up(root.name)
+        _confirm(found, root)
+        return judge.declarations
+
+
+def _confirm(found: Answer, root: Lemma) -> None:
+    unit = found.judged[0] if found.status == "done" and found.judged else None
+    if unit is None or unit.statement_hash != root.statement.hash:
+        raise LeanUnavailable(f"the replayed environment does not state {root.name} as the store does")
+    if set(unit.axioms) - set(ALLOWED_AXIOMS):
+        raise LeanUnavailable(f"the replayed proof rests on other axioms: {', '.join(unit.axioms)}")
+
+
+def proof_text(world: World, units: list[Lemma], root: Lemma) -> str:
+    """Return the whole proof as one Lean text: definitions, lemmas in dependency order, the target."""
+    parts = [
+        "prelude\nimport MiniCore\nset_option autoImplicit false",
+        world.problem.source.strip(),
+        *(f"-- {unit.author}\n{unit.source.strip()}" for unit in units),
+        f"theorem {world.problem.theorem} :\n    {world.problem.statement.text} :=\n  {root.name}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def credit(units: list[Lemma], theorem: str, root: Lemma) -> tuple[Credit, ...]:
+    """Return a row per lemma of the final proof, in dependency order; definitions have none."""
+    users: dict[str, list[str]] = {unit.id: [] for unit in units}
+    for unit in units:
+        for below in unit.uses:
+            users[below].append(unit.name)
+    users[root.id].append(theorem)
+    return tuple(
+        Credit(lemma=unit.id, name=unit.name, author=unit.author, used_by=tuple(users[unit.id]))
+        for unit in units
+        if unit.statement.hash
+    )
+
+
+def _digests(world: World, units: list[Lemma]) -> dict[str, str]:
+    paths = [world.folder / "problem.lean", world.folder / PROOF, *(world.module_path(unit.id) for unit in units)]
+    return {str(path.relative_to(world.folder)): sha256(path) for path in paths}
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, in hex."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,209 @@
+"""Run one text through the pipeline: intake, elaboration in the sandbox, judgement, publication."""
+
+import re
+import tempfile
+import time
+
+import anyio
+import msgspec
+
+from bus.errors import LeanUnavailable, NotLean
+
+from .intake import Text, take_in, without
+from .judge import Judge
+from .judge_process import Answer
+from .judgement import Artifact, Question
+from .lean.elaboration import Elaborated, Elaboration, ForkServer
+from .lean.messages import LeanMessage
+from .publication import Publication
+from .types import CheckReport, Outcome, Statement, Verdict
+from .world import PROBLEM_MODULE, World
+
+_MODULE = "Check"
+_STATEMENT = "Statement.given"
+_ROUNDS = 6
+_FAILED_TEXT = re.compile(r"^(?:unsolved goals|.*?)\n(?P<goals>.*⊢.*)$", re.DOTALL)
+_MAX_GOALS, _MAX_GOAL_CHARS = 4, 1_500
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one check may use."""
+
+    heartbeats: int = 4_000
+    wall_ms: int = 20_000
+    judge_ms: int = 20_000
+
+
+class _Run(msgspec.Struct, kw_only=True):
+    """What the rounds of one check found out."""
+
+    text: Text | None
+    imports: tuple[str, ...]
+    elaborated: Elaborated | None = None
+    failed: dict[str, str] = {}
+    """Author's name → first error of its declaration."""
+
+    messages: list[LeanMessage] = []
+    elaborate_ms: float = 0.0
+
+
+def header(text: Text, world: World) -> tuple[str, tuple[str, ...]]:
+    """Return the header for `text` and the modules it imports: library, problem and the lemmas it mentions."""
+    lemmas = [f"L.{lemma.id}" for lemma in world.mentioned(text.words)]
+    imports = ("MiniCore", PROBLEM_MODULE, *lemmas)
+    lines = ["prelude", *(f"import {module}" for module in imports), "set_option autoImplicit false", "set_option linter.all false"]
+    return "\n".join(lines) + "\n", imports
+
+
+async def check(source: str, *, author: str, world: World, lean: ForkServer, judge: Judge, publication: Publication, limits: Limits) -> CheckReport:
+    """Check every theorem of `source` and publish what the judge accepts.
+
+    Declarations with errors are set aside and the rest is elaborated again, so honest neighbours are still judged.
+
+    Raises:
+        UnsafeSource, TooLarge: intake refuses the text as a whole.
+        StorageUnavailable: an accepted lemma could not be made durable; it counts as not accepted.
+    """
+    text = take_in(source)
+    run = await _elaborate(text, world=world, lean=lean, limits=limits)
+    began = time.monotonic()
+    verdicts = {name: _failed(name, reason) for name, reason in run.failed.items()}
+    if run.text is not None and run.elaborated is not None:
+        outcome = await _judge(run, author=author, world=world, judge=judge, publication=publication, limits=limits)
+        verdicts.update({verdict.name: verdict for verdict in outcome})
+    ordered = [verdicts[name] for name in dict.fromkeys((*text.theorems, *verdicts)) if name in verdicts]
+    return CheckReport(
+        verdicts=tuple(ordered),
+        messages=tuple(run.messages),
+        goals=tuple(_goals(run.messages)),
+        elaborate_ms=run.elaborate_ms,
+        judge_ms=(time.monotonic() - began) * 1000,
+    )
+
+
+async def _elaborate(text: Text, *, world: World, lean: ForkServer, limits: Limits) -> _Run:
+    head, imports = header(text, world)
+    run = _Run(text=text, imports=imports)
+    for _ in range(_ROUNDS):
+        assert run.text is not None
+        done = await lean.run(
+            Elaboration(
+                source=(head + run.text.source).encode(), lean_path=world.lean_path, module=_MODULE, wants_artifact=True,
+                heartbeats=limits.heartbeats, wall_ms=limits.wall_ms,
+            )  # fmt: skip
+        )
+        run.elaborate_ms += done.wall_ms
+        said = _shifted(done.messages, head.count("\n"))
+        known = {(message.line, message.column, message.text) for message in run.messages}
+        run.messages += [message for message in said if (message.line, message.column, message.text) not in known]
+        run.elaborated = done
+        if done.outcome != "finished" or done.exit_code == 0:
+            break
+        _set_aside(run, [message for message in said if message.severity == "error"])
+        if run.text is None:
+            break
+    return run
+
+
+def _set_aside(run: _Run, errors: list[LeanMessage]) -> None:
+    """Take the declarations with errors out of the text."""
+    text = run.text
+    assert text is not None
+    for block in text.blocks:
+        inside = [error for error in errors if block.first <= error.line <= block.last]
+        for name in block.names if inside else ():
+            if name in text.theorems:
+                run.failed.setdefault(name, inside[0].text)
+    run.text = without(text, {error.line for error in errors})
+    if run.text is None:
+        for name in text.theorems:
+            run.failed.setdefault(name, errors[0].text if errors else "Lean refuses the text")
+
+
+async def _judge(run: _Run, *, author: str, world: World, judge: Judge, publication: Publication, limits: Limits) -> list[Verdict]:
+    text, done = run.text, run.elaborated
+    assert text is not None
+    assert done is not None
+    if done.outcome != "finished" or done.exit_code != 0 or done.artifact is None:
+        reason = done.reason or f"Lean ended with {done.outcome}"
+        return [Verdict(name=name, outcome="undecided", reasons=(f"{done.outcome}: {reason}",)) for name in text.theorems]
+    with tempfile.TemporaryDirectory(prefix="judge-", dir=world.folder) as folder:
+        artifact = await _save(done.artifact, folder)
+        task = Artifact(
+            path=artifact, imports=run.imports, theorems=text.theorems, definitions=text.definitions, world=world.stamp,
+            folder=folder, lemma_ids=world.lemma_ids,
+        )  # fmt: skip
+        answer = await judge.ask(task, limit_ms=limits.judge_ms)
+        if answer.status != "done":
+            return [_whole(name, answer) for name in text.theorems]
+        return await publication.publish(answer.judged, author=author, text=text, world=world, judge=judge)
+
+
+def _whole(name: str, answer: Answer) -> Verdict:
+    outcome: Outcome = "rejected" if answer.status == "refused" else "undecided"
+    return Verdict(name=name, outcome=outcome, reasons=(answer.reason,))
+
+
+def _failed(name: str, reason: str) -> Verdict:
+    return Verdict(name=name, outcome="rejected", reasons=(reason.split("\n")[0][:300],))
+
+
+async def _save(data: bytes, folder: str) -> str:
+    path = anyio.Path(folder) / f"{_MODULE}.olean"
+    await path.write_bytes(data)
+    return str(path)
+
+
+async def elaborate_statement(statement: str, *, world: World, lean: ForkServer, judge: Judge, limits: Limits) -> Statement:
+    """Return the closed proposition that `statement` is, as a kernel term's hash and text.
+
+    Raises:
+        NotLean: Lean refuses it, or it needs more than the problem's and the lemmas' constants.
+        UnsafeSource, TooLarge: intake refuses the text.
+        LeanUnavailable: it could not be decided.
+    """
+    text = take_in(statement)
+    head, imports = header(text, world)
+    # `universe` here is for authors who write `Type u`; unused ones leave no trace in the term.
+    opening = f"{head}universe u v w\ntheorem {_STATEMENT} : (\n"
+    done = await lean.run(
+        Elaboration(
+            source=f"{opening}{text.source}\n) := sorry\n".encode(), lean_path=world.lean_path, module=_MODULE,
+            wants_artifact=True, heartbeats=limits.heartbeats, wall_ms=limits.wall_ms,
+        )  # fmt: skip
+    )
+    errors = [item for item in _shifted(done.messages, opening.count("\n")) if item.severity == "error"]
+    if done.outcome != "finished":
+        raise LeanUnavailable(f"the statement could not be elaborated: {done.outcome}")
+    if errors or done.artifact is None:
+        raise NotLean(
+            f"Lean refuses the statement: {errors[0].text.splitlines()[0] if errors else 'no reason given'}",
+            hint="write one closed proposition, such as `∀ {a : Type} (x : list a), f x = x`",
+            messages=[msgspec.to_builtins(item) for item in errors[:5]],
+        )
+    with tempfile.TemporaryDirectory(prefix="judge-", dir=world.folder) as folder:
+        task = Question(path=await _save(done.artifact, folder), imports=imports, theorem=_STATEMENT)
+        return _statement(statement, await judge.ask(task, limit_ms=limits.judge_ms))
+
+
+def _statement(text: str, answer: Answer) -> Statement:
+    if answer.status == "refused":
+        raise NotLean(f"this is no statement for the plan: {answer.reason}", messages=[])
+    if answer.status != "done":
+        raise LeanUnavailable(f"the statement could not be judged: {answer.reason}")
+    found = answer.judged[0]
+    return Statement(text=text, pretty=found.pretty, hash=found.statement_hash, universes=found.universes)
+
+
+def _shifted(messages: tuple[LeanMessage, ...], lines: int) -> list[LeanMessage]:
+    """Return messages with positions in the author's text; those about the header point to its first line."""
+    return [msgspec.structs.replace(item, line=max(1, item.line - lines)) for item in messages]
+
+
+def _goals(messages: list[LeanMessage]) -> list[str]:
+    found: list[str] = []
+    for message in messages:
+        match = _FAILED_TEXT.match(message.text) if message.severity == "error" else None
+        if match:
+            found += [goal.strip() for goal in match["goals"].split("\n\n") if "⊢" in goal]
+    return [goal[:_MAX_GOAL_CHARS] for goal in found[:_MAX_GOALS]]

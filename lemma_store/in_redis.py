@@ -1,0 +1,76 @@
+"""The lemma index in Redis: the only module here that speaks to it.
+
+Keys, all under `{lib:<episode>}`: `:lemmas` (hash, content id → JSON of a `Lemma`) and `:order` (list of ids, oldest
+first). Both are written by one script, idempotently by content id.
+"""
+
+from collections.abc import Awaitable
+from typing import cast
+
+import msgspec
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from bus.errors import StorageUnavailable
+
+from .types import Lemma
+
+_PUT = """
+if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then
+  redis.call('RPUSH', KEYS[2], ARGV[1])
+  return 1
+end
+return 0
+"""
+_DURABLE_MS = 5_000
+
+_lemma = msgspec.json.Decoder(Lemma)
+
+
+class LemmaIndex:
+    """Lemmas of all episodes by content id. Write-once."""
+
+    def __init__(self, redis: Redis, *, is_durable: bool = False) -> None:
+        self._redis = redis
+        self._is_durable = is_durable
+
+    async def put(self, episode: str, lemma: Lemma) -> bool:
+        """Store `lemma` unless its id is there, atomically; return whether this call stored it.
+
+        Returns only after the write is on disk, if the store can promise that.
+
+        Raises:
+            StorageUnavailable: the store did not confirm the write.
+        """
+        keys = [f"{{lib:{episode}}}:lemmas", f"{{lib:{episode}}}:order"]
+        try:
+            pipeline = self._redis.pipeline(transaction=False)
+            pipeline.eval(_PUT, 2, *keys, lemma.id, msgspec.json.encode(lemma))
+            if not self._is_durable:
+                pipeline.execute_command("WAITAOF", 1, 0, _DURABLE_MS)
+            stored, *_ = await pipeline.execute(raise_on_error=False)
+        except RedisError as error:
+            raise StorageUnavailable(f"the lemma index is out of reach: {error}") from error
+        if isinstance(stored, Exception):
+            raise StorageUnavailable(f"the lemma index refused a write: {stored}")
+        return stored == 1
+
+    async def all(self, episode: str) -> list[Lemma]:
+        """Return the lemmas of an episode, oldest first.
+
+        Raises:
+            StorageUnavailable: the index cannot be read; never an empty list instead.
+        """
+        try:
+            order = await cast("Awaitable[list[bytes]]", self._redis.lrange(f"{{lib:{episode}}}:order", 0, -1))
+            if not order:
+                return []
+            found = await cast("Awaitable[list[bytes]]", self._redis.hmget(f"{{lib:{episode}}}:lemmas", order))
+        except RedisError as error:
+            raise StorageUnavailable(f"the lemma index is out of reach: {error}") from error
+        return [_lemma.decode(item) for item in found]
+
+
+def connect(url: str) -> Redis:
+    """Return a client for `url`; it connects with its first command."""
+    return Redis.from_url(url)  # pyright: ignore[reportUnknownMemberType] - redis-py leaves it untyped

@@ -1,0 +1,143 @@
+"""Ask the judge: one process that holds accepted terms, spoken to in frames."""
+
+import struct
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import msgspec
+
+from bus.errors import LeanUnavailable
+from bus.tasks import background_tasks
+
+from .judge_process import Admit, Answer, Ask, LookUp, Start, Task, frame
+from .lean.toolchain import Toolchain
+
+_answers = msgspec.msgpack.Decoder(Answer)
+_asks = msgspec.msgpack.Encoder()
+_GRACE_S = 10
+_START_S = 60
+
+
+class _Wait(msgspec.Struct, kw_only=True):
+    done: anyio.Event
+    answer: Answer | None = None
+
+
+class Judge:
+    """A live judge process. Questions may overlap; `admit` takes effect before later questions are judged."""
+
+    def __init__(self, process: anyio.abc.Process) -> None:
+        self._process = process
+        self._ids = count(1)
+        self._waits: dict[int, _Wait] = {}
+        self._writing = anyio.Lock()
+        self.is_alive = True
+        self.names: tuple[str, ...] = ()
+        """Constants of the last module it started with that a person would write."""
+        self.axioms: frozenset[str] = frozenset()
+        """Axioms that the last module it started with rests on."""
+        self.declarations = 0
+        """How many declarations its kernel accepted at the start."""
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    async def ask(self, task: Task, *, limit_ms: int = 30_000) -> Answer:
+        """Return the judge's answer; a judge that dies answers `undecided`.
+
+        Raises:
+            LeanUnavailable: the judge is gone already.
+        """
+        if not self.is_alive:
+            raise LeanUnavailable("the judge's process ended", hint="it is started again with the next call")
+        number, wait = next(self._ids), _Wait(done=anyio.Event())
+        self._waits[number] = wait
+        try:
+            async with self._writing:
+                assert self._process.stdin is not None
+                await self._process.stdin.send(frame(_asks.encode(Ask(id=number, task=task, limit_ms=limit_ms))))
+            with anyio.move_on_after(limit_ms / 1000 + _GRACE_S):
+                await wait.done.wait()
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self.is_alive = False
+        finally:
+            del self._waits[number]
+        return wait.answer or Answer(id=number, status="undecided", reason="the judge's process gave no answer")
+
+    async def admit(self, module: str, path: Path) -> Answer:
+        """Hold a trusted or accepted module.
+
+        Raises:
+            LeanUnavailable: the judge refuses it or is gone; nothing may rest on the module then.
+        """
+        answer = await self.ask(Admit(module=module, path=str(path)))
+        if answer.status != "done":
+            raise LeanUnavailable(f"the judge does not hold {module}: {answer.reason}")
+        return answer
+
+    async def look_up(self, name: str) -> Answer:
+        """Return what the kernel holds under `name`, or a refusal."""
+        return await self.ask(LookUp(name=name))
+
+    async def read_answers(self) -> None:
+        """Deliver answers until the process ends; run it in a task of the owner."""
+        assert self._process.stdout is not None
+        pending = bytearray()
+        try:
+            async for data in self._process.stdout:
+                pending += data
+                self._deliver(pending)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        finally:
+            self.is_alive = False
+            for wait in self._waits.values():
+                wait.done.set()
+
+    def _deliver(self, pending: bytearray) -> None:
+        while len(pending) >= 4:
+            (size,) = struct.unpack_from("<I", pending)
+            if len(pending) < 4 + size:
+                return
+            answer = _answers.decode(pending[4 : 4 + size])
+            del pending[: 4 + size]
+            wait = self._waits.get(answer.id)
+            if wait is not None:
+                wait.answer = answer
+                wait.done.set()
+
+
+@asynccontextmanager
+async def start_judge(toolchain: Toolchain, modules: Sequence[tuple[str, Path]]) -> AsyncIterator[Judge]:
+    """Run a judge that has replayed `modules` — `(name, path)` in dependency order — from an empty environment.
+
+    Raises:
+        LeanUnavailable: it did not start, or the kernel refuses one of the modules.
+    """
+    command = [sys.executable, "-P", "-m", "lemma_store.judge_process"]
+    async with await anyio.open_process(command, stderr=None) as process:
+        try:
+            judge = Judge(process)
+            async with background_tasks() as tasks:
+                tasks.start_soon(judge.read_answers)
+                start = Start(
+                    library=str(toolchain.library),
+                    version=toolchain.version,
+                    modules=[(name, str(path)) for name, path in modules],
+                )
+                answer = await judge.ask(start, limit_ms=_START_S * 1000)
+                if answer.status != "done":
+                    raise LeanUnavailable(f"the judge did not start: {answer.reason}")
+                judge.names, judge.axioms = tuple(answer.names), frozenset(answer.axioms)
+                judge.declarations = answer.declarations
+                yield judge
+        finally:
+            # Its forks die with it.
+            process.kill()

@@ -1,0 +1,111 @@
+"""Step 8 of the pipeline: judged units become durable files, then index entries, then names that everybody can use."""
+
+import re
+
+import anyio
+import anyio.to_thread
+
+from .in_redis import LemmaIndex
+from .intake import Text
+from .judge import Judge
+from .judgement import Judged
+from .types import Lemma, Outcome, Statement, Verdict
+from .world import World, write_atomically
+
+_NAME = re.compile(r"[^\W\d][\w'!?₀-₉]*(?:\.[^\W\d][\w'!?₀-₉]*)*")
+
+
+class Publication:
+    """Publishes into one index. Publishing in an episode is serial, so that stored names stay unique."""
+
+    def __init__(self, index: LemmaIndex) -> None:
+        self._index = index
+
+    async def publish(
+        self, judged: list[Judged], *, author: str, text: Text | None, world: World, judge: Judge, source: str = ""
+    ) -> list[Verdict]:
+        """Publish accepted units, dependencies first, and return a verdict per theorem.
+
+        The file is on disk before the index names it, and the index entry is durable before the judge and the
+        agents may rest on it; so a crash leaves a file that nobody names, or a lemma that is complete.
+
+        Raises:
+            StorageUnavailable: an entry could not be made durable.
+            LeanUnavailable: the judge does not hold a module that it wrote itself.
+        """
+        renames = {item.name: item.stored_name for item in judged if item.outcome == "accepted"}
+        needed = {use for item in judged if item.outcome == "accepted" for use in item.uses}
+        verdicts: list[Verdict] = []
+        async with world.publishing:
+            for unit in judged:
+                if unit.outcome != "accepted":
+                    verdicts += [_refusal(unit)] if unit.is_theorem else []
+                    continue
+                earlier = _earlier(unit, needed, world)
+                lemma = earlier or _lemma(unit, author=author, source=source or _source(unit, text, renames), world=world)
+                is_wanted = unit.is_theorem or unit.stored_name in needed
+                is_new = earlier is None and is_wanted and await self._admit(unit, lemma, world=world, judge=judge)
+                if unit.is_theorem:
+                    verdicts.append(Verdict(name=unit.name, outcome="accepted", lemma=lemma, is_new=is_new))
+        return verdicts
+
+    async def _admit(self, unit: Judged, lemma: Lemma, *, world: World, judge: Judge) -> bool:
+        data = await anyio.Path(unit.module).read_bytes()
+        await anyio.to_thread.run_sync(write_atomically, world.module_path(unit.id), data)
+        await judge.admit(f"L.{unit.id}", world.module_path(unit.id))
+        is_new = await self._index.put(world.problem.episode, lemma)
+        world.remember(lemma)
+        return is_new
+
+
+def _earlier(unit: Judged, needed: set[str], world: World) -> Lemma | None:
+    """Return the published unit that makes this one superfluous: the same, or an older proof of the same statement."""
+    if unit.id in world.lemma_ids.values():
+        return world.unit(unit.id)
+    is_used = unit.stored_name in needed
+    return world.same(unit.statement_hash) if unit.is_theorem and not is_used else None
+
+
+def _refusal(unit: Judged) -> Verdict:
+    outcome: Outcome = "rejected" if unit.outcome == "rejected" else "undecided"
+    return Verdict(name=unit.name, outcome=outcome, reasons=unit.reasons)
+
+
+def _lemma(unit: Judged, *, author: str, source: str, world: World) -> Lemma:
+    return Lemma(
+        id=unit.id,
+        name=unit.stored_name,
+        author_name=unit.name,
+        author=author,
+        # A definition is no lemma: it has no statement that somebody could look for.
+        statement=Statement(
+            text=unit.pretty, pretty=unit.pretty, hash=unit.statement_hash if unit.is_theorem else "",
+            universes=unit.universes,
+        ),
+        source=source,
+        uses=tuple(world.lemma_ids[name] for name in unit.uses if name in world.lemma_ids),
+        axioms=unit.axioms,
+        premises=unit.premises,
+    )  # fmt: skip
+
+
+def _source(unit: Judged, text: Text | None, renames: dict[str, str]) -> str:
+    """Return the author's text of a unit, with what the text declares under stored names."""
+    if text is None:
+        return ""
+    rows = text.source.split("\n")
+    short = unit.name.rsplit(".", 1)[-1]
+    block = next((item for item in text.blocks if unit.name in item.names or short in item.names), None)
+    if block is None:
+        return ""
+    own = "\n".join(rows[block.first - 1 : block.last]).strip()
+    return _NAME.sub(lambda found: _stored(found.group(), renames), own)
+
+
+def _stored(name: str, renames: dict[str, str]) -> str:
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        found = renames.get(".".join(parts[:end]))
+        if found is not None:
+            return ".".join((found, *parts[end:]))
+    return name

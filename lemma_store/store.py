@@ -1,0 +1,249 @@
+"""The lemma store: problems, checks, lemmas and final proofs of all episodes. The package's face."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+import msgspec
+import structlog
+
+from bus.errors import LeanUnavailable, UnknownId
+from bus.tasks import background_tasks
+
+from . import assembly, checking, searching
+from .glue import compose_source, glue_source, has_expected_shape
+from .in_redis import LemmaIndex
+
+from .judge import Judge, start_judge
+from .judgement import Composition
+from .lean.core_library import CoreLibrary, build_core_library
+from .lean.elaboration import ForkServer
+from .lean.toolchain import Toolchain, find_toolchain
+from .opening import compile_problem
+from .publication import Publication
+from .types import Assembly, CheckReport, Hit, Lemma, Problem, Statement
+from .world import World, read_problem
+
+_log = structlog.get_logger()
+
+
+class _Open(msgspec.Struct, kw_only=True):
+    world: World
+    judge: Judge
+    stop: anyio.Event
+
+
+class LemmaStore:
+    """Lemmas that the kernel accepted, per episode. Made by `open_lemma_store`.
+
+    Every method takes the episode's id first and raises `UnknownId` when the episode has no problem here.
+    """
+
+    def __init__(
+        self, folder: Path, *, toolchain: Toolchain, core: CoreLibrary, lean: ForkServer, index: LemmaIndex,
+        limits: checking.Limits, tasks: anyio.abc.TaskGroup,
+    ) -> None:  # fmt: skip
+        self._folder = folder
+        self.toolchain = toolchain
+        self.core = core
+        self._lean = lean
+        self._index = index
+        self._limits = limits
+        self._publication = Publication(index)
+        self._tasks = tasks
+        self._open: dict[str, _Open] = {}
+        self._opening = anyio.Lock()
+
+    async def open_problem(self, episode: str, *, source: str, theorem: str | None = None) -> Problem:
+        """Compile an operator's problem and lock its statement; the same again returns the same problem.
+
+        Raises:
+            BadProblem: the file has no target, or rests on axioms or `sorry` outside the target.
+            NotLean: Lean refuses the definitions or the statement.
+        """
+        folder = self._folder / episode
+        existing = read_problem(folder)
+        if existing is not None:
+            return existing
+        return await compile_problem(
+            episode, folder=folder, source=source, theorem=theorem, lean=self._lean, core=self.core, toolchain=self.toolchain,
+            limits=self._limits,
+        )  # fmt: skip
+
+    async def problem(self, episode: str) -> Problem:
+        """Return the problem of an episode."""
+        return (await self._world(episode)).problem
+
+    async def elaborate(self, episode: str, statement: str) -> Statement:
+        """Return the proposition that `statement` is.
+
+        Raises:
+            NotLean, UnsafeSource, TooLarge, LeanUnavailable: see `checking.elaborate_statement`.
+        """
+        found = await self._get(episode)
+        return await checking.elaborate_statement(
+            statement, world=found.world, lean=self._lean, judge=found.judge, limits=self._limits
+        )
+
+    async def check(self, episode: str, *, author: str, source: str) -> CheckReport:
+        """Check a text; every theorem in it that the judge accepts enters the store.
+
+        Raises:
+            UnsafeSource, TooLarge: the text is refused as a whole.
+            StorageUnavailable: an accepted lemma could not be made durable.
+        """
+        found = await self._get(episode)
+        return await checking.check(
+            source, author=author, world=found.world, lean=self._lean, judge=found.judge, publication=self._publication,
+            limits=self._limits,
+        )  # fmt: skip
+
+    async def check_glue(
+        self, episode: str, *, author: str, name: str, parent: Statement, children: list[tuple[str, Statement]], glue: str
+    ) -> CheckReport:
+        """Check a proof of `parent` from hypotheses that carry the children's names.
+
+        The accepted lemma is `child₁ → … → childₙ → parent`, compared as a term.
+
+        Raises:
+            BadArguments: a child's name is no identifier or has universe parameters.
+            UnsafeSource, TooLarge: the text is refused as a whole.
+        """
+        report = await self.check(episode, author=author, source=glue_source(name, parent, children, glue))
+        return has_expected_shape(report, name=name, parent=parent, children=[statement for _, statement in children])
+
+    async def compose(
+        self, episode: str, *, author: str, name: str, parent: Statement, glue: str, children: list[str]
+    ) -> Lemma:
+        """Return the lemma `glue child₁ … childₙ`, built as a term and checked by the kernel.
+
+        Raises:
+            UnknownId: an id is no lemma of this episode.
+            LeanUnavailable: the judge could not decide, or refuses what must hold.
+        """
+        found = await self._get(episode)
+        world = found.world
+        if (known := world.same(parent.hash)) is not None:
+            return known
+        parts = [world.lemma(key) for key in (glue, *children)]
+        async with _folder(world) as folder:
+            task = Composition(
+                glue=parts[0].name, children=tuple(part.name for part in parts[1:]), name=name, expected=parent.hash,
+                world=world.stamp, folder=folder, lemma_ids=world.lemma_ids,
+            )  # fmt: skip
+            answer = await found.judge.ask(task, limit_ms=self._limits.judge_ms)
+            if answer.status != "done" or answer.judged[0].outcome != "accepted":
+                reasons = answer.reason or "; ".join(answer.judged[0].reasons)
+                raise LeanUnavailable(f"the parts do not compose: {reasons}")
+            unit = answer.judged[0]
+            source = compose_source(unit.stored_name, parent, [part.name for part in parts])
+            verdicts = await self._publication.publish(
+                [unit], author=author, text=None, world=world, judge=found.judge, source=source
+            )
+        lemma = verdicts[0].lemma
+        assert lemma is not None
+        return lemma
+
+    async def lemma(self, episode: str, key: str) -> Lemma:
+        """Return a lemma by id or stored name.
+
+        Raises:
+            UnknownId: there is none; names the nearest.
+        """
+        return (await self._world(episode)).lemma(key)
+
+    async def lemmas(self, episode: str) -> list[Lemma]:
+        """Return the lemmas of an episode, oldest first."""
+        return (await self._world(episode)).lemmas()
+
+    async def find(
+        self, episode: str, *, q: str = "", statement: str = "", mode: str = "text", limit: int = 15
+    ) -> list[Hit]:
+        """Search the lemmas; `mode` is `text`, `same`, `closes` (a goal or statement, tried with Lean) or `uses`.
+
+        Raises:
+            BadArguments: the mode is none of these, or lacks what it searches for.
+            NotLean: the statement is no Lean.
+        """
+        found = await self._get(episode)
+        tools = searching.Tools(world=found.world, lean=self._lean, judge=found.judge, limits=self._limits)
+        return await searching.find(tools, q=q, statement=statement, mode=mode, limit=limit)
+
+    async def assemble(self, episode: str, lemma: str) -> Assembly:
+        """Replay everything from an empty environment to the target and write the certificate.
+
+        Raises:
+            StatementMismatch: the lemma does not state the target.
+            LeanUnavailable: a kernel refuses the whole, or could not decide.
+        """
+        world = await self._world(episode)
+        return await assembly.assemble(world, world.lemma(lemma))
+
+    async def _world(self, episode: str) -> World:
+        return (await self._get(episode)).world
+
+    async def _get(self, episode: str) -> _Open:
+        found = self._open.get(episode)
+        if found is not None and found.judge.is_alive:
+            return found
+        async with self._opening:
+            found = self._open.get(episode)
+            if found is None or not found.judge.is_alive:
+                if found is not None:
+                    found.stop.set()
+                found = self._open[episode] = await self._start(episode)
+            return found
+
+    async def _start(self, episode: str) -> _Open:
+        problem = read_problem(self._folder / episode)
+        if problem is None:
+            raise UnknownId(f"episode {episode!r} has no problem here", nearest=[])
+        world = World(self._folder / episode, core=self.core, toolchain=self.toolchain, problem=problem)
+        for unit in await self._index.all(episode):
+            world.remember(unit)
+        order = world.closure(list(world.lemma_ids.values()))
+        modules = [*world.trusted(), *((f"L.{unit.id}", world.module_path(unit.id)) for unit in order)]
+        stop = anyio.Event()
+        # The judge outlives the call that needs it first, so a task of the store hosts it.
+        judge: Judge = await self._tasks.start(self._host, modules, stop)
+        _log.info("judge_started", episode=episode, lemmas=len(order), pid=judge.pid)
+        return _Open(world=world, judge=judge, stop=stop)
+
+    async def _host(
+        self, modules: list[tuple[str, Path]], stop: anyio.Event, *, task_status: anyio.abc.TaskStatus[Judge]
+    ) -> None:
+        async with start_judge(self.toolchain, modules) as judge:
+            task_status.started(judge)
+            await stop.wait()
+
+
+@asynccontextmanager
+async def _folder(world: World) -> AsyncIterator[str]:
+    async with anyio.TemporaryDirectory(prefix="judge-", dir=str(world.folder)) as folder:
+        yield folder
+
+
+@asynccontextmanager
+async def open_lemma_store(
+    folder: Path, *, index: LemmaIndex, scratch: Path, workers: int = 2, unsafe: bool = False,
+    limits: checking.Limits | None = None,
+) -> AsyncIterator[LemmaStore]:  # fmt: skip
+    """Open the store whose episodes lie in `folder`, with Lean running; builds the core library when missing.
+
+    Raises:
+        LeanUnavailable: the toolchain is missing or not the pinned one.
+        NoSandbox: checks could not be confined, and `unsafe` is not given.
+    """
+    toolchain = await anyio.to_thread.run_sync(find_toolchain)
+    async with ForkServer(toolchain, scratch=scratch, workers=workers, unsafe=unsafe) as lean:
+        core = await build_core_library(toolchain, lean=lean)
+        async with background_tasks() as tasks:
+            yield LemmaStore(
+                folder, toolchain=toolchain, core=core, lean=lean, index=index, limits=limits or checking.Limits(),
+                tasks=tasks,
+            )  # fmt: skip
+
+

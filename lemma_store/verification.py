@@ -1,0 +1,136 @@
+"""Verify a finished proof from its folder alone: rebuild what is trusted, replay the rest in a fresh kernel."""
+
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from bus.errors import AdapterError
+
+from .assembly import CERTIFICATE, sha256
+from .checking import Limits, elaborate_statement
+from .judge import start_judge
+from .lean.core_library import ROOT_MODULE, build_core_library
+from .lean.elaboration import ForkServer
+from .lean.toolchain import Toolchain, find_toolchain
+from .opening import compile_definitions
+from .policy import ALLOWED_AXIOMS, POLICY_ID
+from .problem_text import ProblemText, split
+from .types import Certificate, Problem, Statement
+from .world import PROBLEM_MODULE, World, write_atomically
+
+
+class Verification(msgspec.Struct, frozen=True, kw_only=True):
+    """What a verification found out."""
+
+    is_proved: bool
+    """True only on positive evidence; false also when it could not be decided."""
+
+    theorem: str = ""
+    statement: str = ""
+    """As the kernel holds it."""
+
+    axioms: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    """Why it is not proved."""
+
+    modules: int = 0
+    declarations: int = 0
+    """Accepted by the kernel, from an empty environment."""
+
+    seconds: float = 0.0
+
+
+async def verify(path: Path, *, unsafe: bool = False) -> Verification:
+    """Verify the certificate in `path`, or the only one below it.
+
+    Nothing is taken from a server or a cache: the core library and the problem are compiled anew, the target is
+    elaborated anew, and the stored modules are replayed in a new kernel.
+    """
+    began = time.monotonic()
+    try:
+        found = await _verify(_certificate_folder(path), unsafe=unsafe)
+    except _NotProved as failure:
+        found = Verification(is_proved=False, reasons=(str(failure),))
+    except AdapterError as error:
+        found = Verification(is_proved=False, reasons=(f"{error.code}: {error.message}",))
+    return msgspec.structs.replace(found, seconds=round(time.monotonic() - began, 3))
+
+
+class _NotProved(Exception):
+    """The folder does not hold a proof, for this reason."""
+
+
+def _certificate_folder(path: Path) -> Path:
+    if not path.exists():
+        raise _NotProved(f"there is no {path}")
+    found = sorted(path.rglob(CERTIFICATE))
+    if not found:
+        raise _NotProved(f"{path} holds no certificate: the problem was not solved there")
+    if len(found) > 1:
+        raise _NotProved(f"{path} holds {len(found)} certificates; name the folder of one")
+    return found[0].parent
+
+
+async def _verify(folder: Path, *, unsafe: bool) -> Verification:
+    try:
+        certificate = msgspec.json.decode((folder / CERTIFICATE).read_bytes(), type=Certificate)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _NotProved(f"the certificate cannot be read: {error}") from error
+    _compare_files(folder, certificate)
+    toolchain = await anyio.to_thread.run_sync(find_toolchain)
+    if (certificate.toolchain, certificate.policy) != (toolchain.id, POLICY_ID):
+        raise _NotProved("the certificate was made with another toolchain or policy")
+    with tempfile.TemporaryDirectory(prefix="verify-") as work:
+        async with ForkServer(toolchain, scratch=Path(work) / "scratch", unsafe=unsafe) as lean:
+            return await _replay(folder, certificate, toolchain=toolchain, lean=lean, work=Path(work))
+
+
+def _compare_files(folder: Path, certificate: Certificate) -> None:
+    for name, digest in certificate.files.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+            raise _NotProved(f"{name} is missing")
+        if sha256(path) != digest:
+            raise _NotProved(f"{name} is not the file that the certificate names")
+
+
+async def _replay(folder: Path, certificate: Certificate, *, toolchain: Toolchain, lean: ForkServer, work: Path) -> Verification:
+    core = await build_core_library(toolchain, lean=lean, cache=work / "cache")
+    text = split((folder / "problem.lean").read_text(), theorem=certificate.theorem)
+    artifact = await compile_definitions(text.definitions, lean=lean, core=core)
+    fresh = work / "modules" / f"{PROBLEM_MODULE}.olean"
+    write_atomically(fresh, artifact)
+    trusted = [*((ROOT_MODULE, module.artifact) for module in core.modules), (PROBLEM_MODULE, fresh)]
+    lemmas = [(f"L.{ident}", folder / "modules" / "L" / f"{ident}.olean") for ident in certificate.lemmas]
+    if missing := [name for name, path in lemmas if str(path.relative_to(folder)) not in certificate.files]:
+        raise _NotProved(f"the certificate does not name the file of {missing[0]}")
+    world = World(work, core=core, toolchain=toolchain, problem=_draft(text))
+    async with start_judge(toolchain, trusted) as judge:
+        wanted = await elaborate_statement(text.statement, world=world, lean=lean, judge=judge, limits=Limits())
+    async with start_judge(toolchain, [*trusted, *lemmas]) as judge:
+        answer = await judge.look_up(certificate.root)
+        if answer.status != "done":
+            raise _NotProved(answer.reason)
+        unit = answer.judged[0]
+        reasons: list[str] = []
+        if unit.statement_hash != wanted.hash:
+            reasons.append(f"{certificate.root} states {unit.pretty}, not {wanted.pretty}")
+        if not unit.is_theorem:
+            reasons.append(f"{certificate.root} is no theorem")
+        if forbidden := set(unit.axioms) - set(ALLOWED_AXIOMS):
+            reasons.append(f"the proof rests on {', '.join(sorted(forbidden))}")
+        return Verification(
+            is_proved=not reasons, theorem=text.theorem, statement=unit.pretty, axioms=unit.axioms,
+            kernels=(f"lean {toolchain.version} ({toolchain.id})",), reasons=tuple(reasons),
+            modules=len(trusted) + len(lemmas), declarations=judge.declarations,
+        )  # fmt: skip
+
+
+def _draft(text: ProblemText) -> Problem:
+    statement = Statement(text=text.statement, pretty=text.statement, hash="")
+    return Problem(episode="verification", theorem=text.theorem, source=text.definitions, names=(), statement=statement)

@@ -1,0 +1,141 @@
+"""One episode's share of the store: its folder, its trusted problem, its judge, and its lemmas by name."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import anyio
+import msgspec
+
+from bus.errors import UnknownId
+
+from .judge import Judge
+from .lean.core_library import ROOT_MODULE, CoreLibrary
+from .lean.toolchain import Toolchain
+from .policy import POLICY_ID
+from .types import Lemma, Problem
+
+PROBLEM_MODULE = "Problem"
+JudgeFactory = Callable[[list[tuple[str, Path]]], AbstractAsyncContextManager[Judge]]
+
+
+class World:
+    """What the judge and the checks of one episode need. Only the store makes and closes worlds."""
+
+    def __init__(self, folder: Path, *, core: CoreLibrary, toolchain: Toolchain, problem: Problem) -> None:
+        self.folder = folder
+        self.problem = problem
+        self.core = core
+        self.toolchain = toolchain
+        self.publishing = anyio.Lock()
+        self._by_id: dict[str, Lemma] = {}
+        self._by_name: dict[str, Lemma] = {}
+        self._by_hash: dict[str, Lemma] = {}
+        self.lemma_ids: dict[str, str] = {}
+        """Stored name → content id of every published unit, definitions included."""
+
+    @property
+    def modules(self) -> Path:
+        """Folder of compiled modules, on Lean's search path."""
+        return self.folder / "modules"
+
+    @property
+    def stamp(self) -> str:
+        """Toolchain, library, problem and policy, as they enter content ids."""
+        problem = hashlib.sha256(self.problem.source.encode()).hexdigest()[:16]
+        return f"{self.toolchain.id} {self.core.id} {problem} {POLICY_ID}"
+
+    @property
+    def lean_path(self) -> tuple[str, ...]:
+        """Search path of a check."""
+        return str(self.core.folder), str(self.modules)
+
+    def trusted(self) -> list[tuple[str, Path]]:
+        """Return the modules that the operator vouches for, in dependency order."""
+        core = [(ROOT_MODULE, module.artifact) for module in self.core.modules]
+        return [*core, (PROBLEM_MODULE, self.modules / f"{PROBLEM_MODULE}.olean")]
+
+    def module_path(self, lemma_id: str) -> Path:
+        """Return where the module of a published unit lies."""
+        return self.modules / "L" / f"{lemma_id}.olean"
+
+    def remember(self, lemma: Lemma) -> None:
+        """Index a published unit. Definitions are indexed by name only."""
+        self.lemma_ids[lemma.name] = lemma.id
+        self._by_id[lemma.id] = lemma
+        self._by_name[lemma.name] = lemma
+        if lemma.statement.hash:
+            self._by_hash.setdefault(lemma.statement.hash, lemma)
+
+    def lemmas(self) -> list[Lemma]:
+        """Return the lemmas, oldest first."""
+        return [lemma for lemma in self._by_id.values() if lemma.statement.hash]
+
+    def same(self, statement_hash: str) -> Lemma | None:
+        """Return the first lemma with this statement."""
+        return self._by_hash.get(statement_hash)
+
+    def unit(self, lemma_id: str) -> Lemma:
+        """Return a published unit by its id."""
+        return self._by_id[lemma_id]
+
+    def lemma(self, key: str) -> Lemma:
+        """Return a lemma by id, unique id prefix of 8 digits or more, or stored name.
+
+        Raises:
+            UnknownId: there is none; names the three nearest.
+        """
+        found = self._by_id.get(key) or self._by_name.get(key)
+        if found is None and len(key) >= 8:
+            matches = [lemma for ident, lemma in self._by_id.items() if ident.startswith(key)]
+            found = matches[0] if len(matches) == 1 else None
+        if found is None:
+            import difflib
+
+            nearest = difflib.get_close_matches(key, list(self._by_name), n=3, cutoff=0.3)
+            raise UnknownId(f"no lemma {key!r}", hint="`find` lists lemmas", nearest=nearest)
+        return found
+
+    def mentioned(self, words: Iterable[str]) -> list[Lemma]:
+        """Return the published units whose stored names occur among `words`."""
+        return [self._by_name[word] for word in sorted(words) if word in self._by_name]
+
+    def closure(self, ids: Iterable[str]) -> list[Lemma]:
+        """Return units and all that they rest on, dependencies first."""
+        order: dict[str, Lemma] = {}
+        stack = [(ident, False) for ident in ids]
+        while stack:
+            ident, is_ready = stack.pop()
+            if ident in order:
+                continue
+            unit = self._by_id[ident]
+            if is_ready:
+                order[ident] = unit
+            else:
+                stack.append((ident, True))
+                stack.extend((below, False) for below in unit.uses)
+        return list(order.values())
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that it is either there whole, and on disk, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with draft.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def read_problem(folder: Path) -> Problem | None:
+    """Return the problem of an episode folder, or None when it holds none."""
+    path = folder / "problem.json"
+    return msgspec.json.decode(path.read_bytes(), type=Problem) if path.exists() else None
