@@ -70,7 +70,6 @@ theorem not_inj {x y : Bool} (h : (!x) = !y) : x = y := by rw [← not_not x, h,
 theorem eq_iff_iff {a b : Bool} : a = b ↔ (a = true ↔ b = true) := by cases a <;> cases b <;> simp
 theorem not_eq_eq_eq_not {a b : Bool} : (!a) = b ↔ a = !b := by cases a <;> cases b <;> simp
 end Bool
-theorem and_eq_true_iff' (a b : Bool) : (a && b) = true ↔ a = true ∧ b = true := Bool.and_eq_true_iff
 theorem eq_true_of_ne_false : {b : Bool} → b ≠ false → b = true := Bool.of_not_eq_false
 @[simp] theorem cond_true {α : Sort u} {a b : α} : cond true a b = a := rfl
 @[simp] theorem cond_false {α : Sort u} {a b : α} : cond false a b = b := rfl

@@ -1,0 +1,20 @@
+/-
+Reversing a list twice gives the list back.
+Grade: 2 of 5.
+Source: prod 10 of TIP (A. Ireland, A. Bundy, Productive Use of Failure in Inductive Proof, 1996), our own
+  formulation.
+-/
+inductive lst (a : Type) where
+  | nil
+  | cons (head : a) (tail : lst a)
+  deriving DecidableEq
+
+def append {a : Type} : lst a → lst a → lst a
+  | .nil, ys => ys
+  | .cons x xs, ys => lst.cons x (append xs ys)
+
+def rev {a : Type} : lst a → lst a
+  | .nil => @lst.nil a
+  | .cons x xs => append (rev xs) (lst.cons x (@lst.nil a))
+
+theorem rev_rev : ∀ {a : Type} (xs : lst a), rev (rev xs) = xs := by sorry
