@@ -95,7 +95,9 @@ class ForkServer:
         self._tasks.cancel_scope.cancel()
         if self._link:
             await self._link.stop()
-        return await self._tasks.__aexit__(kind, error, trace)
+        # An error of the block goes out as it is, not inside a group.
+        await self._tasks.__aexit__(None, None, None)
+        return None
 
     @property
     def pid(self) -> int | None:

@@ -51,7 +51,7 @@ _WAITING = {
 _MEMORY = {9, 10, 11, 12, 25, 28}  # mmap mprotect munmap brk mremap madvise
 _THREADS = {
     *(24, 202, 273, 334, 324, 218, 309),  # sched_yield futex set_robust_list rseq membarrier set_tid_address getcpu
-    *(203, 204, 143, 145, 60, 231),  # sched_setaffinity sched_getaffinity sched_getparam getscheduler exit exit_group
+    *(204, 143, 145, 60, 231),  # sched_getaffinity sched_getparam sched_getscheduler exit exit_group
 }
 _SIGNALS = {13, 14, 15, 131, 127, 128, 130}  # sigaction sigprocmask sigreturn sigaltstack sigpending timedwait suspend
 _FACTS = {

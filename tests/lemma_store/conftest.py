@@ -1,4 +1,6 @@
-from collections.abc import AsyncIterator
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import anyio
@@ -30,3 +32,18 @@ async def lean(toolchain: Toolchain, tmp_path: Path) -> AsyncIterator[ForkServer
     """A fork server of the test's own."""
     async with ForkServer(toolchain, scratch=tmp_path / "scratch") as server:
         yield server
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def victim() -> Iterator[subprocess.Popen[bytes]]:
+    """A process outside that a check would like to see or kill."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()

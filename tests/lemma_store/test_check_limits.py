@@ -1,0 +1,186 @@
+"""What a check can use up, and how it ends."""
+
+import ctypes
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lemma_store.lean.jobs import Confinement, Limits
+from tests.lemma_store.attacks import (
+    NOTHING,
+    attack,
+    layers,
+    say,
+    start,
+    tried,
+)
+
+
+@pytest.mark.parametrize("confinement", layers)
+def test_an_endless_loop_is_a_timeout(confinement: Confinement, scratch: Path):
+    def action() -> int:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            pass
+
+    report = attack(action, scratch=scratch, confinement=confinement, limits=Limits(wall_ms=200))
+
+    assert (report.outcome, report.artifact) == ("timeout", None)
+    assert 200 <= report.wall_ms < 2_000
+
+
+def test_processor_time_beyond_the_limit_is_a_timeout(scratch: Path):
+    def action() -> int:
+        while True:
+            pass
+
+    report = attack(action, scratch=scratch, limits=Limits(wall_ms=10_000, cpu_s=1))
+
+    assert (report.outcome, report.reason) == ("timeout", "used more than 1 s of processor time")
+
+
+@pytest.mark.parametrize("confinement", layers)
+def test_four_gigabytes_are_too_much_memory(confinement: Confinement, scratch: Path):
+    def action() -> int:
+        kept = [bytearray(b"x") * (1 << 26) for _ in range(64)]
+        return len(kept)
+
+    report = attack(action, scratch=scratch, confinement=confinement, limits=Limits(memory_bytes=1 << 29))
+
+    assert report.outcome == "memory"
+    assert report.peak_bytes < 4 << 30
+
+
+def test_address_space_is_limited_too(scratch: Path):
+    def action() -> int:
+        try:
+            bytearray(9 << 30)
+        except MemoryError:
+            return say("refused")
+        return 0
+
+    assert attack(action, scratch=scratch).output == b"refused\n"
+
+
+def test_a_thousand_threads_are_too_many(scratch: Path):
+    def action() -> int:
+        for _ in range(1_000):
+            with suppress(RuntimeError):
+                threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+        time.sleep(60)
+        return 0
+
+    report = attack(action, scratch=scratch)
+
+    assert (report.outcome, report.reason) == ("memory", "started more than 64 threads")
+
+
+@pytest.mark.parametrize("confinement", layers)
+def test_a_gigabyte_of_output_is_a_flood(confinement: Confinement, scratch: Path):
+    def action() -> int:
+        for _ in range(1 << 14):
+            os.write(1, b"x" * (1 << 16))
+        return 0
+
+    report = attack(action, scratch=scratch, confinement=confinement, limits=Limits(output_bytes=100_000))
+
+    assert (report.outcome, report.is_truncated, report.artifact) == ("flooded", True, None)
+    assert len(report.output) == 100_000
+
+
+@pytest.mark.parametrize("confinement", layers)
+def test_the_disk_cannot_be_filled(confinement: Confinement, scratch: Path):
+    def action() -> int:
+        number = 0
+        try:
+            for number in range(512):
+                Path(f"file{number}").write_bytes(b"x" * (1 << 20))
+        except OSError as error:
+            return say(f"{type(error).__name__} {number}")
+        time.sleep(60)
+        return 0
+
+    report = attack(action, scratch=scratch, confinement=confinement, limits=Limits(scratch_bytes=16 << 20))
+
+    assert report.outcome == "memory" or report.output in {b"OSError 15\n", b"OSError 16\n"}
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize("confinement", layers)
+def test_one_file_cannot_be_larger_than_the_scratch(confinement: Confinement, scratch: Path):
+    report = attack(
+        tried(lambda: os.truncate("Attack.lean", 1 << 30), lambda: Path("big").write_bytes(b"x" * (2 << 20))),
+        scratch=scratch,
+        confinement=confinement,
+        limits=Limits(scratch_bytes=1 << 20),
+    )
+
+    assert b"done" not in report.output
+
+
+@pytest.mark.parametrize("confinement", [*layers, pytest.param(NOTHING, id="no layer")])
+def test_an_artifact_that_is_a_link_or_a_pipe_is_none(confinement: Confinement, scratch: Path, tmp_path: Path):
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+
+    def link() -> int:
+        Path("out.olean").symlink_to(secret)
+        return 0
+
+    def pipe() -> int:
+        os.mkfifo("out.olean")
+        return 0
+
+    for action in (link, pipe):
+        assert attack(action, scratch=scratch, confinement=confinement).artifact is None
+
+
+def test_an_artifact_that_is_too_large_is_none(scratch: Path):
+    def action() -> int:
+        Path("out.olean").write_bytes(b"x" * 1_000)
+        return 0
+
+    assert attack(action, scratch=scratch, limits=Limits(artifact_bytes=999)).artifact is None
+    assert attack(action, scratch=scratch, limits=Limits(artifact_bytes=1_000)).artifact == b"x" * 1_000
+
+
+@pytest.mark.parametrize("confinement", layers)
+def test_a_crash_names_its_signal(confinement: Confinement, scratch: Path):
+    def action() -> int:
+        return ctypes.string_at(0)[0]
+
+    report = attack(action, scratch=scratch, confinement=confinement)
+
+    assert (report.outcome, report.reason, report.artifact) == ("crashed", "ended by signal 11", None)
+
+
+@pytest.mark.parametrize("confinement", layers)
+def test_an_abort_ends_the_check(confinement: Confinement, scratch: Path):
+    report = attack(lambda: os.abort(), scratch=scratch, confinement=confinement)  # noqa: PLW0108
+
+    assert report.outcome == "crashed"
+
+
+def test_closing_the_control_ends_the_check(scratch: Path):
+    def action() -> int:
+        time.sleep(60)
+        return 0
+
+    attempt = start(action, scratch=scratch)
+    os.close(os.dup(attempt.control))
+    spare, attempt.control = attempt.control, os.open("/dev/null", os.O_RDONLY)
+    os.close(spare)
+
+    assert attempt.report().reason == "cancelled"
+
+
+def test_a_library_folder_that_is_missing_is_no_verdict(scratch: Path, tmp_path: Path):
+    report = attack(lambda: 0, scratch=scratch, lean_path=(str(tmp_path / "missing"),))
+
+    assert report.outcome == "crashed"
+    assert "missing" in report.reason or "No such file" in report.reason
