@@ -13,7 +13,8 @@ import structlog
 from blackboard.board import Board
 from bus.hub import Hub
 from bus.tasks import background_tasks
-from lemma_store.store import LemmaStore
+from lemma_store.in_redis import LemmaIndex, connect
+from lemma_store.store import open_lemma_store
 
 from .bundle import Bundle, default_bundle_folder, open_bundle, stage_bundle
 from .control import control_methods, event_feed
@@ -55,7 +56,14 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
         async with (
             open_store(settings) as store,
             Board.open(store.url) as board,
-            LemmaStore.open(store.url, folder=folder.path) as lemma_store,
+            connect(store.url) as redis,
+            open_lemma_store(
+                folder.episodes,
+                index=LemmaIndex(redis, is_durable=store.durability == "always"),
+                scratch=folder.scratch,
+                workers=settings.workers,
+                unsafe=settings.unsafe_no_sandbox,
+            ) as lemma_store,
             background_tasks() as tasks,
         ):
             settling = await Settling.recover(folder, board=board, lemma_store=lemma_store, tasks=tasks)

@@ -32,6 +32,7 @@ from .settling import Settling
 from .tokens import Tokens
 from .tools.caller import Caller
 from .tools.closing import assembly
+from .tools.statements import shown
 
 _AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
@@ -78,9 +79,8 @@ class Episodes:
         problem = await self._lemma_store.open_problem(
             episode, source=request.problem.source, theorem=request.problem.theorem
         )
-        target = NodeDraft(
-            name=problem.theorem, statement=problem.statement.pretty, statement_hash=problem.statement.hash
-        )
+        statement = await shown(problem.statement, episode=episode, lemma_store=self._lemma_store)
+        target = NodeDraft(name=problem.theorem, statement=statement, statement_hash=problem.statement.hash)
         details: dict[str, object] = {
             "problem": request.problem.name,
             "origin": request.problem.origin,
@@ -88,6 +88,7 @@ class Episodes:
             "seconds": request.seconds,
         }
         root = await self._board.open_episode(episode, target, bundle.id, details)
+        self._settling.warm_up(episode)
         self._settling.watch_time(episode, seconds=request.seconds)
         log.info("episode_opened", episode=episode, problem=request.problem.name, bundle=bundle.id)
         return EpisodeCreated(episode=episode, root=root.id, statement=root.statement, bundle=bundle.id)

@@ -42,6 +42,7 @@ class Settling:
             except UnknownId:
                 continue
             if meta.status == "open":
+                settling.warm_up(path.name)
                 settling.nudge(path.name)
                 settling.watch_time(path.name, seconds=meta.details.get("seconds"))
         return settling
@@ -54,10 +55,20 @@ class Settling:
         self._running.add(episode)
         self._tasks.start_soon(self._settle, episode, name=f"settle {episode}")
 
+    def warm_up(self, episode: str) -> None:
+        """Start the episode's judge now, so that the first call that needs it does not wait."""
+        self._tasks.start_soon(self._warm_up, episode, name=f"warm up {episode}")
+
     def watch_time(self, episode: str, *, seconds: float | None) -> None:
         """End the episode as unsolved when its time, counted from its opening, is over."""
         if seconds is not None:
             self._tasks.start_soon(self._expire, episode, seconds, name=f"expire {episode}")
+
+    async def _warm_up(self, episode: str) -> None:
+        try:
+            await self._lemma_store.lemmas(episode)
+        except AdapterError as error:
+            log.warning("warm_up_failed", episode=episode, code=error.code, reason=error.message)
 
     async def _settle(self, episode: str) -> None:
         try:

@@ -62,6 +62,7 @@ class HttpServer(uvicorn.Server):
                 ws="websockets-sansio",
                 lifespan="off",
                 log_config=None,
+                log_level="warning",
                 access_log=False,
                 timeout_graceful_shutdown=GRACE_S,
                 ws_max_size=16 * 1024 * 1024,

@@ -3,11 +3,10 @@
 import time
 from typing import Any
 
-from lemma_store.store import LemmaStore
-
 from blackboard.board import Board
 from blackboard.types import Lease, Node
 from bus.errors import BadArguments
+from lemma_store.store import LemmaStore
 
 from .arguments import ClaimArguments
 from .caller import Caller
@@ -63,7 +62,7 @@ async def _work_on(node: Node, lease: Lease, *, caller: Caller, board: Board, le
     """All that an agent should know before it works on a part."""
     others = [other for other in await board.leases(caller.episode) if other.node == node.id]
     attempts = await board.attempts(caller.episode, node.id, limit=_ATTEMPTS)
-    hits = await lemma_store.find(caller.episode, statement=node.statement, mode="text", limit=_SUGGESTIONS)
+    hits = await lemma_store.find(caller.episode, q=node.statement, mode="text", limit=_SUGGESTIONS)
     return {
         "node": node.id,
         "name": node.name,

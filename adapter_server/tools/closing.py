@@ -1,18 +1,33 @@
 """What follows by itself: complete alternatives close their parents, a closed target is assembled."""
 
+from weakref import WeakKeyDictionary
+
+import anyio
 import structlog
-from lemma_store.store import LemmaStore
 
 from blackboard.board import Board
-from blackboard.types import Alternative, Node
+from blackboard.types import Alternative
 from bus.errors import AdapterError
-from lemma_store.types import Assembly, Statement
+from lemma_store.store import LemmaStore
+from lemma_store.types import Assembly
 
 from .check import lemma_note
+from .statements import statement_of
 
 SERVER = "server"
 
 log = structlog.get_logger()
+
+
+class _Memory:
+    """Assembled proofs of one store: putting one together replays all of it in a new kernel."""
+
+    def __init__(self) -> None:
+        self.lock = anyio.Lock()
+        self.done: dict[tuple[str, str], Assembly] = {}
+
+
+_memories: WeakKeyDictionary[LemmaStore, _Memory] = WeakKeyDictionary()
 
 
 async def settle(episode: str, *, board: Board, lemma_store: LemmaStore) -> Assembly | None:
@@ -41,7 +56,11 @@ async def assembly(episode: str, *, board: Board, lemma_store: LemmaStore) -> As
     root = await board.node(episode, (await board.meta(episode)).root)
     if root.status != "closed" or root.lemma is None:
         return None
-    return await lemma_store.assemble(episode, root.lemma)
+    memory = _memories.setdefault(lemma_store, _Memory())
+    async with memory.lock:
+        if (episode, root.lemma) not in memory.done:
+            memory.done[episode, root.lemma] = await lemma_store.assemble(episode, root.lemma)
+        return memory.done[episode, root.lemma]
 
 
 async def _compose(episode: str, alternative: Alternative, *, board: Board, lemma_store: LemmaStore) -> bool:
@@ -53,7 +72,7 @@ async def _compose(episode: str, alternative: Alternative, *, board: Board, lemm
             episode,
             author=alternative.author,
             name=parent.name,
-            parent=_statement(parent),
+            parent=statement_of(parent),
             glue=alternative.glue,
             children=[child for child in children if child is not None],
         )
@@ -63,7 +82,3 @@ async def _compose(episode: str, alternative: Alternative, *, board: Board, lemm
         return False
     log.info("parent_closed", episode=episode, alternative=alternative.id, closed=recorded.closed)
     return parent.id in recorded.closed
-
-
-def _statement(node: Node) -> Statement:
-    return Statement(text=node.statement, pretty=node.statement, hash=node.statement_hash)

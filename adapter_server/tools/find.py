@@ -41,7 +41,9 @@ async def find(arguments: FindArguments, *, caller: Caller, board: Board, lemma_
 async def _lemmas(arguments: FindArguments, caller: Caller, lemma_store: LemmaStore, limit: int) -> list[Hit]:
     statement = arguments.goal or arguments.statement
     mode = arguments.mode or ("closes" if arguments.goal else "text")
-    found = await lemma_store.find(caller.episode, q=arguments.q, statement=statement, mode=mode, limit=limit)
+    found = await lemma_store.find(
+        caller.episode, q=arguments.q or "", statement=statement or "", mode=mode, limit=limit
+    )
     return list(found)
 
 

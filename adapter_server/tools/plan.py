@@ -12,6 +12,7 @@ from .arguments import Child, PlanArguments
 from .caller import Caller
 from .news import one_line
 from .reply import Facts, ToolReply, cut
+from .statements import shown, statement_of
 
 _STATEMENT_BYTES = 300
 _MESSAGES = 5
@@ -44,7 +45,9 @@ async def _add(arguments: PlanArguments, *, caller: Caller, board: Board, lemma_
         raise BadArguments("plan add: statement is missing", hint="Give one closed Lean proposition.")
     statement = await lemma_store.elaborate(caller.episode, arguments.statement)
     name = _identifier(arguments.name or "part")
-    node, is_new = await _node(name, statement, note=arguments.text or "", caller=caller, board=board)
+    node, is_new = await _node(
+        name, statement, note=arguments.text or "", caller=caller, board=board, lemma_store=lemma_store
+    )
     facts = _added(node, is_new=is_new)
     if node.status == "closed" and node.lemma:
         facts["known_lemma"] = (await lemma_store.lemma(caller.episode, node.lemma)).name
@@ -52,9 +55,12 @@ async def _add(arguments: PlanArguments, *, caller: Caller, board: Board, lemma_
     return ToolReply(headline=f"{node.id} {node.name} {what} ({node.status})", facts=facts)
 
 
-async def _node(name: str, statement: Statement, *, note: str, caller: Caller, board: Board) -> tuple[Node, bool]:
+async def _node(
+    name: str, statement: Statement, *, note: str, caller: Caller, board: Board, lemma_store: LemmaStore
+) -> tuple[Node, bool]:
     """The node with this statement, and whether it is new."""
-    draft = NodeDraft(name=name, statement=statement.pretty, statement_hash=statement.hash, note=note)
+    text = await shown(statement, episode=caller.episode, lemma_store=lemma_store)
+    draft = NodeDraft(name=name, statement=text, statement_hash=statement.hash, note=note)
     limit = caller.policy.open_parts_max
     try:
         return await board.add_node(caller.episode, caller.agent, draft, open_parts_max=limit), True
@@ -80,12 +86,15 @@ async def _split(arguments: PlanArguments, *, caller: Caller, board: Board, lemm
         caller.episode,
         author=caller.agent,
         name=re.sub(r"\W", "_", f"{parent.name}_glue", flags=re.ASCII),
-        parent=_statement(parent),
+        parent=statement_of(parent),
         children=parts,
         glue=arguments.glue,
     )
     glue = _accepted(report)
-    children = [await _node(name, part, note=arguments.text or "", caller=caller, board=board) for name, part in parts]
+    children = [
+        await _node(name, part, note=arguments.text or "", caller=caller, board=board, lemma_store=lemma_store)
+        for name, part in parts
+    ]
     alternative = await board.add_alternative(
         caller.episode,
         caller.agent,
@@ -100,7 +109,7 @@ async def _part(child: Child | str, *, caller: Caller, board: Board, lemma_store
     """The hypothesis name and the statement of a child, which may be a node already."""
     if isinstance(child, str):
         node = await board.node(caller.episode, child)
-        return _identifier(node.name), _statement(node)
+        return _identifier(node.name), statement_of(node)
     return _identifier(child.name), await lemma_store.elaborate(caller.episode, child.statement)
 
 
@@ -172,10 +181,6 @@ async def _show(arguments: PlanArguments, *, caller: Caller, board: Board) -> To
         },
         is_settled=False,
     )
-
-
-def _statement(node: Node) -> Statement:
-    return Statement(text=node.statement, pretty=node.statement, hash=node.statement_hash)
 
 
 def _identifier(name: str) -> str:

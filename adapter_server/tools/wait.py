@@ -1,12 +1,13 @@
 """`wait`: a long poll for what the caller has nothing better to do than to wait for."""
 
 from collections.abc import Sequence
+from typing import cast
 
 import anyio
-from lemma_store.store import LemmaStore
 
 from blackboard.board import Board
 from bus.messages import Event
+from lemma_store.store import LemmaStore
 
 from .arguments import WaitArguments
 from .caller import Caller
@@ -63,9 +64,9 @@ def _is_wanted(event: Event, arguments: WaitArguments) -> bool:
 
 def _mentions(value: object, ref: str) -> bool:
     if isinstance(value, dict):
-        return any(_mentions(item, ref) for item in value.values())  # pyright: ignore[reportUnknownVariableType]
+        return any(_mentions(item, ref) for item in cast("dict[str, object]", value).values())
     if isinstance(value, list | tuple):
-        return any(_mentions(item, ref) for item in value)  # pyright: ignore[reportUnknownVariableType]
+        return any(_mentions(item, ref) for item in cast("list[object]", value))
     return value == ref
 
 
