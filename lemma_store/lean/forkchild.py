@@ -6,12 +6,12 @@ read only after the prover, and with it everything it could have started, is dea
 """
 
 import ctypes
-import itertools
 import os
 import select
 import signal
 import stat
 import time
+from collections.abc import Sequence
 from typing import NoReturn
 
 from . import libc
@@ -22,16 +22,22 @@ _TICK_MS = 40
 _CHUNK_BYTES = 1 << 16
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ARTIFACT = "out.olean"
-_MAX_DESCRIPTOR = 1 << 20
 _FAILED = 125
 
 
-def guard(job: Job, *, lean: ctypes.CDLL, scratch: str, reply: int, control: int) -> NoReturn:
-    """Run a job to its end, write the report to `reply`, and exit. Closing `control` from outside ends it early."""
+def guard(
+    job: Job, *, lean: ctypes.CDLL, scratch: str, reply: int, control: int, foreign: Sequence[int]
+) -> NoReturn:
+    """Run a job to its end, write the report to `reply`, and exit. Closing `control` from outside ends it early.
+
+    `foreign` are the fork server's other descriptors, which are closed.
+    """
     status = _FAILED
     try:
         libc.die_with_parent(signal.SIGKILL)
-        _keep_only(reply, control)
+        # Descriptors of the Lean runtime stay: it closes them by number in every fork, and must not meet ours there.
+        for descriptor in foreign:
+            os.close(descriptor)
         _write_all(reply, encode(_report(job, lean=lean, scratch=scratch, control=control)))
         status = 0
     finally:
@@ -220,13 +226,6 @@ def _take_artifact(place: Cell, job: Job) -> bytes | None:
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > job.limits.artifact_bytes:
             return None
         return opened.read(job.limits.artifact_bytes)
-
-
-def _keep_only(*descriptors: int) -> None:
-    """Close everything that the fork server has open but these and the standard three."""
-    edges = [2, *sorted(descriptors), _MAX_DESCRIPTOR]
-    for low, high in itertools.pairwise(edges):
-        os.closerange(low + 1, high)
 
 
 def _has_hung_up(descriptor: int) -> bool:

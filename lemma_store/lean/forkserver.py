@@ -89,7 +89,9 @@ class Server:
         reply, reply_end = os.pipe()
         control_end, control = os.pipe()
         if (guardian := os.fork()) == 0:
-            guard(job, lean=self._lean, scratch=self._scratch, reply=reply_end, control=control_end)
+            others = [end for job_ in self._running.values() for end in (job_.reply, job_.control) if end >= 0]
+            foreign = [self._link.fileno(), self._selector.fileno(), reply, control, *others]
+            guard(job, lean=self._lean, scratch=self._scratch, reply=reply_end, control=control_end, foreign=foreign)
         os.close(reply_end)
         os.close(control_end)
         running = _Running(job=job.id, guardian=guardian, reply=reply, control=control, report=bytearray())
