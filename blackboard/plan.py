@@ -9,7 +9,7 @@ import msgspec
 from bus.errors import BadArguments
 
 from .in_redis import EpisodeStore
-from .types import Alternative, Candidate, Lease, LemmaNote, Node, NodeDraft, NodeStatus, Recorded
+from .types import Alternative, Candidate, Lease, LemmaNote, Node, NodeDraft, NodeStatus, Recorded, Same
 
 _NODE_ID = re.compile(r"n\d+")
 
@@ -90,6 +90,12 @@ class Plan:
         rows = [(_node(fixed, status, None, down), *rest) for fixed, status, down, *rest in zip(*columns, strict=True)]
         open_ids = {row[0].id for row in rows}
         return [_candidate(*row, held=held, open_ids=open_ids) for row in rows]
+
+    async def same_statement(self, episode: str, statement_hash: str) -> Same:
+        """Tell which node and which lemma have the statement, if any."""
+        lookups = [("HGET", name, statement_hash) for name in ("statements", "proofs")]
+        node, lemma = await self._store.read(episode, *lookups)
+        return Same(node=node and node.decode(), lemma=lemma and lemma.decode())
 
     async def alternatives(self, episode: str) -> list[Alternative]:
         """Return all alternatives, oldest first."""

@@ -168,6 +168,18 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     ready: tuple[str, ...] = ()
 
 
+class Same(msgspec.Struct, frozen=True, kw_only=True):
+    """Who has a statement already.
+
+    Attributes:
+        node: id of the node with it, whatever its status.
+        lemma: id of the first lemma with it.
+    """
+
+    node: str | None = None
+    lemma: str | None = None
+
+
 class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
     """An agent of the episode and what it did so far.
 

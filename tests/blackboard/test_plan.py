@@ -1,6 +1,7 @@
 import pytest
 
 from blackboard.board import Board
+from blackboard.types import Same
 from bus.errors import BadArguments, Cyclic, Duplicate, EpisodeClosed, Gone, TooLarge, UnknownId
 from tests.blackboard.drafts import draft, proof_of
 
@@ -42,6 +43,14 @@ async def test_the_same_statement_is_added_once(board: Board, episode: str) -> N
     with pytest.raises(Duplicate) as caught:
         await board.add_node(episode, "bob", draft("two", "S"))
     assert caught.value.facts == {"id": added.id, "name": "one", "status": "open", "lemma": None}
+
+
+async def test_a_statement_is_looked_up_among_parts_and_lemmas(board: Board, episode: str) -> None:
+    await board.add_node(episode, "ada", draft("one"))
+    await board.record_lemma(episode, "ada", proof_of("two"))
+    assert await board.same_statement(episode, draft("one").statement_hash) == Same(node="n1")
+    assert await board.same_statement(episode, draft("two").statement_hash) == Same(lemma="l-two")
+    assert await board.same_statement(episode, "nothing") == Same()
 
 
 async def test_two_parts_never_share_a_name(board: Board, episode: str) -> None:

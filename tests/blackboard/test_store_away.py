@@ -1,0 +1,50 @@
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from redis.asyncio import Redis
+
+from blackboard.board import Board
+from blackboard.folding import fold
+from bus.errors import StorageUnavailable
+from tests.blackboard.drafts import draft
+from tests.blackboard.servers import running_valkey
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_store_that_is_away_is_an_error_and_never_an_empty_answer(tmp_path: Path) -> None:
+    """A waiter learns it too; when the store is back, the same board goes on and nothing acknowledged is gone."""
+    url = f"unix://{tmp_path}/s"
+    async with Board.open(url) as board:
+        with pytest.raises(StorageUnavailable):
+            await board.ping()
+        with running_valkey(tmp_path) as server:
+            await board.ping()
+            await board.open_episode("e", draft("main"), "ab1-test", {})
+            await board.join("e", "ada")
+            sent = await board.send("e", "ada", type="note", text="kept")
+            client: Any = Redis.from_url(url)  # pyright: ignore[reportUnknownMemberType]
+            async with client, anyio.create_task_group() as tasks:
+                tasks.start_soon(expect_failure, board, sent.at_seq)
+                while not (await client.info("clients"))["blocked_clients"]:
+                    await anyio.lowlevel.checkpoint()
+                server.kill()
+        with anyio.fail_after(20):
+            with pytest.raises(StorageUnavailable) as caught:
+                await board.messages("e")
+            assert caught.value.is_retryable
+            with pytest.raises(StorageUnavailable):
+                await board.send("e", "ada", type="note", text="lost")
+            with pytest.raises(StorageUnavailable):
+                await board.wait("e", 0, 5)
+        with running_valkey(tmp_path):
+            assert await board.messages("e") == [sent]
+            assert fold(await board.events("e")).messages == {"m1": sent}
+            assert await board.verify_chain("e") is None
+
+
+async def expect_failure(board: Board, after_seq: int) -> None:
+    with anyio.fail_after(20), pytest.raises(StorageUnavailable):
+        await board.wait("e", after_seq, 15)
