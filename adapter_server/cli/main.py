@@ -1,0 +1,165 @@
+"""The command line. Commands import what they need when they run, so that `--help` is fast."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .exit_codes import BAD_INPUT, INTERRUPTED, OK
+
+app = typer.Typer(
+    name="adapter-server",
+    help="A daemon that lets agents prove Lean theorems together.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # brackets in help texts are meant as they stand, and rich takes time to load
+)
+
+Problem = Annotated[str | None, typer.Argument(help="A .smt2 (TIP) or .lean file, or the name of a shipped problem.")]
+Team = Annotated[str, typer.Option(help="Who works: KIND:COUNT[,KIND:COUNT…]. Kinds: tactician.")]
+Seconds = Annotated[float, typer.Option("--time", min=0.1, help="Seconds for the team.")]
+Out = Annotated[Path | None, typer.Option(help="Run folder to make; default: runs/PROBLEM-N.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
+Seed = Annotated[int, typer.Option(min=0, help="What the agents' choices depend on.")]
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.  [ADAPTER_HOST, 127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 lets the system choose.  [ADAPTER_PORT, 8765]")] = None,
+    data: Annotated[Path | None, typer.Option(help="Data folder.  [ADAPTER_DATA]")] = None,
+    store_url: Annotated[
+        str | None, typer.Option(help="External Redis or Valkey instead of the embedded one.  [ADAPTER_REDIS_URL]")
+    ] = None,
+    store_binary: Annotated[
+        str | None, typer.Option(help="Server program for the embedded store.  [ADAPTER_REDIS_BIN]")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Lean checks at the same time.  [ADAPTER_WORKERS, cores]")] = None,
+    adapter: Annotated[str | None, typer.Option(help="Adapter version: id or folder.  [ADAPTER_BUNDLE]")] = None,
+    unsafe_no_sandbox: Annotated[
+        bool | None, typer.Option("--unsafe-no-sandbox", help="Run Lean text without a sandbox.")
+    ] = None,
+    log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.  [ADAPTER_LOG_LEVEL]")] = None,
+    log_format: Annotated[str | None, typer.Option(help="auto, json or console.  [ADAPTER_LOG_FORMAT]")] = None,
+) -> int:
+    """Run the daemon until it is stopped."""
+    from adapter_server.settings import load_settings
+
+    given = {
+        "host": host, "port": port, "data": data, "store_url": store_url, "store_binary": store_binary,
+        "workers": workers, "adapter": adapter, "unsafe_no_sandbox": unsafe_no_sandbox, "log_level": log_level,
+        "log_format": log_format,
+    }  # fmt: skip
+    settings = load_settings(given)
+    from .serve import run_serve
+
+    return run_serve(settings)
+
+
+@app.command()
+def demo(
+    *, seconds: Seconds = 120.0, team: Team = "tactician:5", out: Out = None, seed: Seed = 0, as_json: AsJson = False
+) -> int:
+    """Watch five agents prove a theorem that needs lemmas."""
+    from .demo import run_demo
+
+    return run_demo(team=team, seconds=seconds, out=out, seed=seed, is_json=as_json)
+
+
+@app.command()
+def run(
+    problem: Problem = None,
+    *,
+    team: Team = "tactician:5",
+    seconds: Seconds = 60.0,
+    out: Out = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    server: Annotated[str | None, typer.Option(help="Use the daemon at this URL instead of one of its own.")] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="Operator token for --server: DATA/operator.token.  [ADAPTER_TOKEN]")
+    ] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Let a team prove a problem. Exit code 0: solved, 1: unsolved, 2: bad input, 3: a service failed."""
+    from .run import go_on, start_run
+
+    if resume is not None:
+        return go_on(resume, problem=problem, seconds=seconds, token_file=token_file, is_json=as_json)
+    return start_run(
+        problem, team=team, seconds=seconds, out=out, server=server, token_file=token_file, seed=seed, is_json=as_json
+    )
+
+
+@app.command()
+def verify(
+    path: Annotated[Path, typer.Argument(help="A run folder, or the folder of a certificate.")],
+    *,
+    as_json: AsJson = False,
+) -> int:
+    """Check a finished proof from its folder alone. Exit code 0 only if it is proved."""
+    from .verify import run_verify
+
+    return run_verify(path, is_json=as_json)
+
+
+@app.command()
+def doctor(
+    *,
+    as_json: AsJson = False,
+    host: Annotated[str | None, typer.Option(help="Address that `serve` would use.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port that `serve` would use.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Data folder that `serve` would use.")] = None,
+    store_url: Annotated[str | None, typer.Option(help="Store that `serve` would use.")] = None,
+) -> int:
+    """Say what is used, what is missing and how to get it. Exit code 0 when `serve` would work, else 3."""
+    from adapter_server.settings import load_settings
+
+    from .doctor import run_doctor
+
+    settings = load_settings({"host": host, "port": port, "data": data, "store_url": store_url})
+    return run_doctor(settings, is_json=as_json)
+
+
+@app.command()
+def version() -> int:
+    """Print the version."""
+    from importlib.metadata import version as version_of
+
+    print(version_of("adapter-server"))
+    return OK
+
+
+def main() -> None:
+    """Run a command and exit with its code."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    from bus.errors import AdapterError
+
+    from .exit_codes import complain
+
+    try:
+        code = app(standalone_mode=False)
+    except AdapterError as error:
+        return complain(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # whoever read stdout has left; Python must not complain about it again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        if (show := getattr(error, "show", None)) is None:
+            raise
+        show()  # a usage error of the command line
+        return BAD_INPUT
+    return code if isinstance(code, int) else OK
+
+
+if __name__ == "__main__":
+    main()

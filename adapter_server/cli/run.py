@@ -1,0 +1,90 @@
+"""`adapter-server run`: a team on one problem."""
+
+import json
+from pathlib import Path
+
+import anyio
+from rich.console import Console
+
+from bus.errors import BadArguments
+from scenarios.lean.live_view import live_view
+from scenarios.lean.problem_files import load_problem, shipped_problems
+from scenarios.lean.report import print_report
+from scenarios.lean.run_folder import RunFolder, free_path, new_run_folder
+from scenarios.lean.run_record import RunOrder, RunRecord, RunStatus
+from scenarios.lean.runner import RunLimits, run
+from scenarios.lean.team import parse_team
+
+from .exit_codes import INTERRUPTED, NOT_PROVED, OK, SERVICE_FAILURE
+
+RUNS = Path("runs")
+_EXIT_CODES: dict[RunStatus, int] = {
+    "solved": OK,
+    "unsolved": NOT_PROVED,
+    "closed": NOT_PROVED,
+    "interrupted": INTERRUPTED,
+    "failed": SERVICE_FAILURE,
+}
+
+
+def start_run(
+    name: str | None,
+    *,
+    team: str,
+    seconds: float,
+    out: Path | None,
+    server: str | None,
+    token_file: Path | None,
+    seed: int,
+    is_json: bool,
+) -> int:
+    """Begin a run and see it to its end.
+
+    Raises:
+        AdapterError: bad input, or a part that cannot be started.
+    """
+    if name is None:
+        hint = f"name a .smt2 or .lean file, or one of {', '.join(shipped_problems())}"
+        raise BadArguments("no problem was named", hint=hint)
+    parse_team(team, seed=seed)
+    order = RunOrder(problem=load_problem(name), team=team, seed=seed, server=server)
+    folder = new_run_folder(out or free_path(RUNS, order.problem.name), order)
+    return _carry_out(order, folder, RunLimits(seconds=seconds, token_file=token_file), is_json=is_json)
+
+
+def go_on(path: Path, *, problem: str | None, seconds: float, token_file: Path | None, is_json: bool) -> int:
+    """Go on with a run that was interrupted; one that has ended is only told about.
+
+    Raises:
+        AdapterError: as `start_run`, and when the folder holds no run.
+    """
+    if problem is not None:
+        raise BadArguments("--resume knows its problem; leave the problem out")
+    folder = RunFolder(path.expanduser().absolute())
+    order = folder.order()
+    record = folder.record()
+    if record is not None and record.status in ("solved", "unsolved", "closed"):
+        Console(stderr=True).print(f"this run has ended already: {record.status}")
+        return _report(record, folder, is_json=is_json)
+    return _carry_out(order, folder, RunLimits(seconds=seconds, token_file=token_file), is_json=is_json)
+
+
+def _carry_out(order: RunOrder, folder: RunFolder, limits: RunLimits, *, is_json: bool) -> int:
+    with live_view(is_silent=is_json) as viewer:
+
+        async def work() -> RunRecord:
+            return await run(order, folder, limits=limits, viewer=viewer)
+
+        record = anyio.run(work)
+    code = _report(record, folder, is_json=is_json)
+    if record.status == "interrupted":
+        Console(stderr=True).print(f"go on with: adapter-server run --resume {folder.path}", soft_wrap=True)
+    return code
+
+
+def _report(record: RunRecord, folder: RunFolder, *, is_json: bool) -> int:
+    if is_json:
+        print(json.dumps(record.summary(), ensure_ascii=False))
+    else:
+        print_report(record, folder, Console(highlight=False))
+    return _EXIT_CODES[record.status]

@@ -1,0 +1,128 @@
+"""What was asked for and how it ended, as data."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from bus.messages import Credit, EpisodeStatus
+
+from .problem import LeanProblem
+from .run_state import RunState
+
+FORMAT = "adapter-server run 1"
+RunStatus = Literal["solved", "unsolved", "closed", "interrupted", "failed"]
+
+
+class RunOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for: enough to go on after an interruption."""
+
+    format: str = FORMAT
+    problem: LeanProblem
+    """What to prove."""
+    team: str
+    """As given: KIND:COUNT,…"""
+    seed: int = 0
+    """What the agents' choices depend on."""
+    server: str | None = None
+    """Address of a server that runs already; without it the run starts its own."""
+    episode: str | None = None
+    """Set once the server has opened the episode."""
+
+
+class AgentRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What one agent did."""
+
+    role: str = ""
+    calls: int = 0
+    checks: int = 0
+    lemmas: int = 0
+    used: int = 0
+    exit_code: int | None = None
+    """Exit code of its process; None when it was still at work and was stopped."""
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run ended."""
+
+    status: RunStatus
+    """solved, unsolved (out of time or out of agents), closed (by someone else), interrupted, or failed."""
+    seconds: float
+    """From the opening of the episode to its end."""
+    lemmas: int = 0
+    """Accepted lemmas."""
+    checks: int = 0
+    """Lean checks."""
+    certificate: str | None = None
+    """Path of the certificate, when solved."""
+    agents: dict[str, AgentRecord] = {}
+    """By name."""
+    problem: str = ""
+    theorem: str = ""
+    origin: str = ""
+    statement: str = ""
+    team: str = ""
+    seed: int = 0
+    episode: str = ""
+    credit: list[Credit] = []
+    reason: str = ""
+
+    def summary(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        names = ("status", "seconds", "lemmas", "checks", "certificate", "agents")
+        return {name: msgspec.to_builtins(getattr(self, name)) for name in names}
+
+
+def record_of_end(order: RunOrder, status: EpisodeStatus, *, exit_codes: Mapping[str, int], reason: str) -> RunRecord:
+    """The record of an episode that has ended."""
+    agents = {
+        agent.name: AgentRecord(
+            role=agent.role,
+            calls=agent.calls,
+            checks=agent.checks,
+            lemmas=agent.lemmas,
+            used=agent.used,
+            exit_code=exit_codes.get(agent.name),
+        )
+        for agent in status.agents
+    }
+    return RunRecord(
+        **_asked(order),
+        status="unsolved" if status.status == "open" else status.status,
+        seconds=round(status.seconds, 3),
+        lemmas=status.lemmas,
+        checks=status.checks,
+        certificate=status.certificate,
+        agents=agents,
+        statement=status.statement,
+        credit=status.credit,
+        reason=reason,
+    )
+
+
+def record_of_stop(order: RunOrder, state: RunState, *, status: RunStatus, reason: str) -> RunRecord:
+    """The record of a run that did not get to the end of its episode, from what was seen of it."""
+    agents = {
+        agent.name: AgentRecord(role=agent.role, checks=agent.checks, lemmas=agent.lemmas)
+        for agent in state.agents.values()
+    }
+    return RunRecord(
+        **_asked(order),
+        status=status,
+        seconds=round(state.seconds, 3),
+        lemmas=len(state.lemmas),
+        checks=state.checks,
+        agents=agents,
+        reason=reason,
+    )
+
+
+def _asked(order: RunOrder) -> dict[str, Any]:
+    return {
+        "problem": order.problem.name,
+        "theorem": order.problem.theorem,
+        "origin": order.problem.origin,
+        "team": order.team,
+        "seed": order.seed,
+        "episode": order.episode or "",
+    }

@@ -1,0 +1,241 @@
+"""One run: a server, an episode, a team; watched until it is solved, out of time or interrupted."""
+
+import signal
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+import msgspec
+from clients.launch import AgentHandle, AgentLaunch, launch
+
+from bus.errors import AdapterError, ConnectionLost
+from bus.link import Link, connect
+from bus.messages import (
+    AgentRegister,
+    AgentRegistered,
+    EpisodeClose,
+    EpisodeCreate,
+    EpisodeCreated,
+    EpisodeRef,
+    EpisodeStatus,
+    Event,
+    ProblemText,
+)
+
+from .run_folder import RunFolder
+from .run_record import RunOrder, RunRecord, RunStatus, record_of_end, record_of_stop
+from .run_state import RunState
+from .server_process import ServerAddress, died, own_server, remote_server
+from .team import Member, parse_team
+
+CREATE_TIMEOUT_S = 120.0
+SETTLE_S = 15.0
+
+
+class Viewer(Protocol):
+    """Whoever wants to see a run while it goes on."""
+
+    def begin(self, order: RunOrder, statement: str) -> None:
+        """The episode is open."""
+        ...
+
+    def show(self, state: RunState, lines: list[str]) -> None:
+        """Something happened: the new state, and the same in words."""
+        ...
+
+    def note(self, line: str) -> None:
+        """Something that is no event of the episode."""
+        ...
+
+
+class RunLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run is to be carried out this time."""
+
+    seconds: float
+    """Time for the team, from now."""
+    token_file: Path | None = None
+    """Token of a server that runs already."""
+    server_options: tuple[str, ...] = ()
+    """More options for the run's own server."""
+
+
+async def run(order: RunOrder, folder: RunFolder, *, limits: RunLimits, viewer: Viewer) -> RunRecord:
+    """Carry out a run, or go on with one that was interrupted. The record is kept in the folder.
+
+    SIGINT and SIGTERM end it in order: the record says `interrupted`, the episode stays open for a later call.
+
+    Raises:
+        AdapterError: the problem cannot be posed, or a part cannot be started or goes away; the record says `failed`.
+    """
+    current = _Run(order, folder, limits, viewer)
+    failure: AdapterError | None = None
+    record: RunRecord | None = None
+    try:
+        record = await _until_signal(current)
+    except* AdapterError as group:
+        failure = _first(group)
+    if failure is not None:
+        folder.save_record(current.stopped("failed", failure.message))
+        raise failure
+    record = record or current.stopped("interrupted", "stopped by a signal")
+    folder.save_record(record)
+    return record
+
+
+async def _until_signal(current: "_Run") -> RunRecord | None:
+    record: RunRecord | None = None
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with anyio.create_task_group() as tasks:
+
+            async def wait_for_signal() -> None:
+                async for _ in signals:
+                    tasks.cancel_scope.cancel()
+
+            tasks.start_soon(wait_for_signal)
+            record = await current.go()
+            tasks.cancel_scope.cancel()
+    return record
+
+
+def _first(group: BaseExceptionGroup[AdapterError]) -> AdapterError:
+    """The error to report: a lost connection is a consequence when there is another."""
+    leaves: list[AdapterError] = []
+    stack: list[BaseException] = [group]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, BaseExceptionGroup):
+            stack.extend(reversed(top.exceptions))
+        elif isinstance(top, AdapterError):
+            leaves.append(top)
+    return next((error for error in leaves if not isinstance(error, ConnectionLost)), leaves[0])
+
+
+class _Run:
+    def __init__(self, order: RunOrder, folder: RunFolder, limits: RunLimits, viewer: Viewer) -> None:
+        self.order, self.folder, self.limits, self.viewer = order, folder, limits, viewer
+        self.members = parse_team(order.team, seed=order.seed)
+        self.state = RunState()
+        self.exit_codes: dict[str, int] = {}
+
+    async def go(self) -> RunRecord:
+        async with self._server() as server:
+            try:
+                async with connect(server.url, token=server.token) as link:
+                    status = await self._opened(link)
+                    if status.status == "open":
+                        status = await self._work(link, status.episode)
+            except* ConnectionLost as group:
+                raise (died(self.folder.server_log) if self.order.server is None else _first(group)) from None
+        if status.proof is not None:
+            self.folder.proof_file.write_text(status.proof, encoding="utf-8")
+        return record_of_end(self.order, status, exit_codes=self.exit_codes, reason=self.state.reason)
+
+    @asynccontextmanager
+    async def _server(self) -> AsyncGenerator[ServerAddress]:
+        if self.order.server is not None:
+            yield remote_server(self.order.server, token_file=self.limits.token_file)
+            return
+        options = self.limits.server_options
+        async with own_server(self.folder.data, log=self.folder.server_log, options=options) as server:
+            yield server
+
+    async def _opened(self, link: Link) -> EpisodeStatus:
+        """Open the episode, or find the one that this run has opened before."""
+        if self.order.episode is None:
+            problem = self.order.problem
+            text = ProblemText(name=problem.name, source=problem.source, theorem=problem.theorem, origin=problem.origin)
+            created = await link.call(
+                "episode.create", EpisodeCreate(problem=text), EpisodeCreated, timeout_s=CREATE_TIMEOUT_S
+            )
+            self.order = msgspec.structs.replace(self.order, episode=created.episode)
+            self.folder.save_order(self.order)
+        assert self.order.episode is not None
+        status = await link.call("episode.status", EpisodeRef(episode=self.order.episode), EpisodeStatus)
+        self.viewer.begin(self.order, status.statement)
+        return status
+
+    async def _work(self, link: Link, episode: str) -> EpisodeStatus:
+        """Let the team work until the episode ends, the time is over or nobody is left; then end the episode."""
+        has_ended = anyio.Event()
+        reason = f"{self.limits.seconds:g} seconds are over"
+        async with AsyncExitStack() as agents, anyio.create_task_group() as tasks:
+            tasks.start_soon(self._follow, link, episode, has_ended)
+            with anyio.move_on_after(self.limits.seconds):
+                handles = await self._launched(link, episode, agents)
+                all_left = anyio.Event()
+                tasks.start_soon(self._watch_agents, handles, all_left)
+                tasks.start_soon(_set_after, all_left, has_ended)
+                await has_ended.wait()
+                reason = "every agent has ended"
+            tasks.cancel_scope.cancel()
+        close = EpisodeClose(episode=episode, status="unsolved", reason=reason)
+        status = await link.call("episode.close", close, EpisodeStatus)
+        await self._catch_up(link, episode)
+        return status
+
+    async def _launched(self, link: Link, episode: str, stack: AsyncExitStack) -> Mapping[str, AgentHandle]:
+        """Register and start every member."""
+        registered: list[tuple[Member, AgentRegistered]] = []
+        for member in self.members:
+            wanted = AgentRegister(episode=episode, name=member.name, client=member.kind)
+            registered.append((member, await link.call("agent.register", wanted, AgentRegistered)))
+        status = await link.call("episode.status", EpisodeRef(episode=episode), EpisodeStatus)
+        roles = {agent.name: agent.role for agent in status.agents}
+        handles: dict[str, AgentHandle] = {}
+        for member, answer in registered:
+            agent = AgentLaunch(
+                name=member.name,
+                kind=member.kind,
+                url=answer.url,
+                token=answer.token,
+                role=roles.get(member.name, ""),
+                seed=member.seed,
+                log_path=self.folder.agent_log(member.name),
+            )
+            handles[member.name] = await stack.enter_async_context(launch(agent))
+        return handles
+
+    async def _watch_agents(self, handles: Mapping[str, AgentHandle], all_left: anyio.Event) -> None:
+        async def watch(name: str, handle: AgentHandle) -> None:
+            await handle.wait()
+            code = handle.returncode
+            self.exit_codes[name] = code if code is not None else 0
+            if code:
+                self.viewer.note(f"{name} ended with exit code {code}; its log is {self.folder.agent_log(name)}")
+
+        async with anyio.create_task_group() as tasks:
+            for name, handle in handles.items():
+                tasks.start_soon(watch, name, handle)
+        all_left.set()
+
+    async def _follow(self, link: Link, episode: str, has_ended: anyio.Event) -> None:
+        known = self.folder.last_seq()
+        async for event in link.subscribe(episode, from_seq=0):
+            self._take(event, is_new=event.seq > known)
+        has_ended.set()
+
+    async def _catch_up(self, link: Link, episode: str) -> None:
+        """Take the events that were not seen while the team was stopped."""
+        known = self.folder.last_seq()
+        with anyio.move_on_after(SETTLE_S):
+            async for event in link.subscribe(episode, from_seq=known):
+                self._take(event, is_new=True)
+
+    def _take(self, event: Event, *, is_new: bool) -> None:
+        lines = self.state.take(event)
+        if is_new:
+            self.folder.keep_event(event)
+        self.viewer.show(self.state, lines if is_new else [])
+
+    def stopped(self, status: RunStatus, reason: str) -> RunRecord:
+        """The record when the end of the episode was not reached."""
+        return record_of_stop(self.order, self.state, status=status, reason=reason)
+
+
+async def _set_after(first: anyio.Event, second: anyio.Event) -> None:
+    """Once nobody is left, the server gets a moment to put together what is there."""
+    await first.wait()
+    await anyio.sleep(SETTLE_S)
+    second.set()
