@@ -51,11 +51,18 @@ def header(text: Text, world: World) -> tuple[str, tuple[str, ...]]:
     """Return the header for `text` and the modules it imports: library, problem and the lemmas it mentions."""
     lemmas = [f"L.{lemma.id}" for lemma in world.mentioned(text.words)]
     imports = ("MiniCore", PROBLEM_MODULE, *lemmas)
-    lines = ["prelude", *(f"import {module}" for module in imports), "set_option autoImplicit false", "set_option linter.all false"]
+    lines = [
+        "prelude",
+        *(f"import {module}" for module in imports),
+        "set_option autoImplicit false",
+        "set_option linter.all false",
+    ]
     return "\n".join(lines) + "\n", imports
 
 
-async def check(source: str, *, author: str, world: World, lean: ForkServer, judge: Judge, publication: Publication, limits: Limits) -> CheckReport:
+async def check(
+    source: str, *, author: str, world: World, lean: ForkServer, judge: Judge, publication: Publication, limits: Limits
+) -> CheckReport:
     """Check every theorem of `source` and publish what the judge accepts.
 
     Declarations with errors are set aside and the rest is elaborated again, so honest neighbours are still judged.
@@ -88,8 +95,12 @@ async def _elaborate(text: Text, *, world: World, lean: ForkServer, limits: Limi
         assert run.text is not None
         done = await lean.run(
             Elaboration(
-                source=(head + run.text.source).encode(), lean_path=world.lean_path, module=_MODULE, wants_artifact=True,
-                heartbeats=limits.heartbeats, wall_ms=limits.wall_ms,
+                source=(head + run.text.source).encode(),
+                lean_path=world.lean_path,
+                module=_MODULE,
+                wants_artifact=True,
+                heartbeats=limits.heartbeats,
+                wall_ms=limits.wall_ms,
             )  # fmt: skip
         )
         run.elaborate_ms += done.wall_ms
@@ -120,13 +131,17 @@ def _set_aside(run: _Run, errors: list[LeanMessage]) -> None:
             run.failed.setdefault(name, errors[0].text if errors else "Lean refuses the text")
 
 
-async def _judge(run: _Run, *, author: str, world: World, judge: Judge, publication: Publication, limits: Limits) -> list[Verdict]:
+async def _judge(
+    run: _Run, *, author: str, world: World, judge: Judge, publication: Publication, limits: Limits
+) -> list[Verdict]:
     text, done = run.text, run.elaborated
     assert text is not None
     assert done is not None
     if done.outcome != "finished" or done.exit_code != 0 or done.artifact is None:
         reason = done.reason or f"Lean ended with {done.outcome}"
-        return [Verdict(name=name, outcome="undecided", reasons=(f"{done.outcome}: {reason}",)) for name in text.theorems]
+        return [
+            Verdict(name=name, outcome="undecided", reasons=(f"{done.outcome}: {reason}",)) for name in text.theorems
+        ]
     with tempfile.TemporaryDirectory(prefix="judge-", dir=world.folder) as folder:
         artifact = await _save(done.artifact, folder)
         task = Artifact(
@@ -145,7 +160,7 @@ def _whole(name: str, answer: Answer) -> Verdict:
 
 
 def _failed(name: str, reason: str) -> Verdict:
-    return Verdict(name=name, outcome="rejected", reasons=(reason.split("\n")[0][:300],))
+    return Verdict(name=name, outcome="rejected", reasons=(reason.split("\n", maxsplit=1)[0][:300],))
 
 
 async def _save(data: bytes, folder: str) -> str:
@@ -154,7 +169,9 @@ async def _save(data: bytes, folder: str) -> str:
     return str(path)
 
 
-async def elaborate_statement(statement: str, *, world: World, lean: ForkServer, judge: Judge, limits: Limits) -> Statement:
+async def elaborate_statement(
+    statement: str, *, world: World, lean: ForkServer, judge: Judge, limits: Limits
+) -> Statement:
     """Return the closed proposition that `statement` is, as a kernel term's hash and text.
 
     Raises:
@@ -168,8 +185,12 @@ async def elaborate_statement(statement: str, *, world: World, lean: ForkServer,
     opening = f"{head}universe u v w\ntheorem {_STATEMENT} : (\n"
     done = await lean.run(
         Elaboration(
-            source=f"{opening}{text.source}\n) := sorry\n".encode(), lean_path=world.lean_path, module=_MODULE,
-            wants_artifact=True, heartbeats=limits.heartbeats, wall_ms=limits.wall_ms,
+            source=f"{opening}{text.source}\n) := sorry\n".encode(),
+            lean_path=world.lean_path,
+            module=_MODULE,
+            wants_artifact=True,
+            heartbeats=limits.heartbeats,
+            wall_ms=limits.wall_ms,
         )  # fmt: skip
     )
     errors = [item for item in _shifted(done.messages, opening.count("\n")) if item.severity == "error"]

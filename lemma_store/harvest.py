@@ -55,7 +55,11 @@ def _is_written(name: Name, written: Collection[str]) -> bool:
 
 
 def collect(
-    start: Name, declarations: Mapping[Name, Declaration], units: Mapping[Name, bool], known: Collection[Name], terms: Terms
+    start: Name,
+    declarations: Mapping[Name, Declaration],
+    units: Mapping[Name, bool],
+    known: Collection[Name],
+    terms: Terms,
 ) -> Unit:
     """Return the unit `start` with its members and dependencies.
 
@@ -79,7 +83,7 @@ def collect(
     return unit
 
 
-def _follow(  # noqa: PLR0913 - the four tables belong together
+def _follow(
     unit: Unit, declaration: Declaration, declarations: Mapping[Name, Declaration], units: Mapping[Name, bool],
     known: Collection[Name], terms: Terms,
 ) -> list[Name]:  # fmt: skip
@@ -132,7 +136,7 @@ def rename_with(names: Mapping[Name, Name], name: Name) -> Name:
 
 
 def content_id(unit: Unit, others: Mapping[Name, Name], ids: Collection[str], terms: Terms, *, world: str) -> str:
-    """Return the unit's content id: a SHA-256 over its members' terms, its dependencies' ids and `world`.
+    """Return the unit's content id: `l` and a SHA-256 over its members' terms, its dependencies' ids and `world`.
 
     `others` names the units that it uses; `ids` are their ids and those of the lemmas it uses. `world` stands for
     toolchain, library and policy. The author's names of the unit and its members do not enter.
@@ -144,7 +148,8 @@ def content_id(unit: Unit, others: Mapping[Name, Name], ids: Collection[str], te
         digests = [terms.digest(part, declaration.params, lambda old: rename_with(self_names, old)) for part in parts]
         head = (self_names[name], int(declaration.kind), len(declaration.params), declaration.num_params)
         state.update(repr(head).encode() + b"".join(digests))
-    return state.hexdigest()
+    # A letter first: the id is also a component of a module name.
+    return f"l{state.hexdigest()}"
 
 
 def content_name(unit: Name, content: str, taken: Collection[Name]) -> Name:
@@ -153,8 +158,8 @@ def content_name(unit: Name, content: str, taken: Collection[Name]) -> Name:
     if plain and plain[0] == "_private":
         # `_private.Module.0.name`: the module part ends at the number.
         plain = tuple(part for part in unit[unit.index(0) + 1 :] if isinstance(part, str)) if 0 in unit else plain
-    for digits in range(_SUFFIX_DIGITS, len(content) + 1, 2):
-        name = (*plain[:-1], f"{plain[-1]}_{content[:digits]}")
+    for digits in range(_SUFFIX_DIGITS, len(content), 2):
+        name = (*plain[:-1], f"{plain[-1]}_{content[1 : 1 + digits]}")
         if name not in taken:
             return name
-    return (*plain[:-1], f"{plain[-1]}_{content}")
+    return (*plain[:-1], f"{plain[-1]}_{content[1:]}")

@@ -21,15 +21,10 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]")
-_ATTRIBUTES = frozenset({"simp", "reducible", "inline", "local", "scoped", "elab_as_elim", "symm", "ext", "default_instance"})
-_REFUSED = frozenset("""
-    import prelude module axiom set_option unsafe partial opaque extern implemented_by attribute export macro
-    macro_rules syntax notation notation3 infix infixl infixr prefix postfix elab elab_rules initialize builtin_initialize
-    declare_syntax_cat init_quot run_cmd run_tac run_elab run_meta by_elab native_decide csimp simproc
-    builtin_simproc dsimproc register_simp_attr register_option add_decl_doc unif_hint deprecated compile_inductive
-    include_str open_private sorryAx ofReduceBool trustCompiler lcProof lcUnreachable reduceBool reduceNat
-    skipKernelTC debug declare_simp_like_tactic
-""".split())  # fmt: skip
+_ATTRIBUTES = frozenset(
+    {"simp", "reducible", "inline", "local", "scoped", "elab_as_elim", "symm", "ext", "default_instance"}
+)
+_REFUSED = frozenset(["import", "prelude", "module", "axiom", "set_option", "unsafe", "partial", "opaque", "extern", "implemented_by", "attribute", "export", "macro", "macro_rules", "syntax", "notation", "notation3", "infix", "infixl", "infixr", "prefix", "postfix", "elab", "elab_rules", "initialize", "builtin_initialize", "declare_syntax_cat", "init_quot", "run_cmd", "run_tac", "run_elab", "run_meta", "by_elab", "native_decide", "csimp", "simproc", "builtin_simproc", "dsimproc", "register_simp_attr", "register_option", "add_decl_doc", "unif_hint", "deprecated", "compile_inductive", "include_str", "open_private", "sorryAx", "ofReduceBool", "trustCompiler", "lcProof", "lcUnreachable", "reduceBool", "reduceNat", "skipKernelTC", "debug", "declare_simp_like_tactic"])  # fmt: skip
 _THEOREM_WORDS = frozenset({"theorem", "lemma"})
 _DEFINITION_WORDS = frozenset({"def", "abbrev", "inductive", "structure", "class", "instance"})
 _COMMANDS = frozenset({
@@ -98,7 +93,9 @@ def take_in(source: str) -> Text:
 
 def without(text: Text, lines: Iterable[int]) -> Text | None:
     """Return `text` with the blocks that hold `lines` blanked, positions kept; None when no theorem is left."""
-    struck = [block for block in text.blocks if not block.is_scope and any(block.first <= at <= block.last for at in lines)]
+    struck = [
+        block for block in text.blocks if not block.is_scope and any(block.first <= at <= block.last for at in lines)
+    ]
     names = {name for block in struck for name in block.names}
     rows = text.source.split("\n")
     for block in struck:
@@ -172,7 +169,9 @@ def _refuse_words(words: list[_Word]) -> None:
 
 
 def _refuse(word: _Word, reason: str) -> None:
-    raise UnsafeSource(f"line {word.line}: {reason}", hint="leave it out; the server writes header and options", line=word.line)
+    raise UnsafeSource(
+        f"line {word.line}: {reason}", hint="leave it out; the server writes header and options", line=word.line
+    )
 
 
 def _declared(words: list[_Word], keywords: frozenset[str]) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 import struct
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
@@ -115,7 +115,7 @@ class Judge:
 
 
 @asynccontextmanager
-async def start_judge(toolchain: Toolchain, modules: Sequence[tuple[str, Path]]) -> AsyncIterator[Judge]:
+async def start_judge(toolchain: Toolchain, modules: Sequence[tuple[str, Path]]) -> AsyncGenerator[Judge]:
     """Run a judge that has replayed `modules` — `(name, path)` in dependency order — from an empty environment.
 
     Raises:

@@ -21,7 +21,14 @@ import msgspec
 
 from .declarations import Module
 from .judgement import (
-    Artifact, Composition, Judged, Question, describe, judge_artifact, judge_composition, judge_statement,
+    Artifact,
+    Composition,
+    Judged,
+    Question,
+    describe,
+    judge_artifact,
+    judge_composition,
+    judge_statement,
 )  # fmt: skip
 from .lean.kernel import KernelLimit
 from .lean.libc import die_with_parent

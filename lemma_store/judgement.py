@@ -18,7 +18,6 @@ from .refusals import Refused
 from .session import Session, in_dependency_order
 from .terms import APP, CONST, PI, Name, dotted, undotted
 
-
 _MAX_PREMISES = 32
 
 
@@ -159,7 +158,12 @@ def describe(session: Session, name: str) -> Judged:
         raise Refused(f"the kernel holds nothing named {name}")
     is_theorem = known.declaration.kind is Kind.THEOREM
     return _describe(
-        session, known.declaration, name=name, stored_name=name, is_theorem=is_theorem, axioms=tuple(sorted(known.axioms))
+        session,
+        known.declaration,
+        name=name,
+        stored_name=name,
+        is_theorem=is_theorem,
+        axioms=tuple(sorted(known.axioms)),
     )
 
 

@@ -1,6 +1,5 @@
 """Open a problem: compile the operator's definitions, replay them, and lock the target's statement."""
 
-
 from pathlib import Path
 
 import anyio
@@ -10,12 +9,11 @@ import msgspec
 from bus.errors import BadProblem, LeanUnavailable, NotLean
 
 from . import checking
-from .judge import start_judge
+from .judge import Judge
 from .lean.core_library import CoreLibrary
 from .lean.elaboration import Elaboration, ForkServer
-from .lean.toolchain import Toolchain
 from .policy import ALLOWED_AXIOMS
-from .problem_text import ProblemText, split
+from .problem_text import ProblemText
 from .types import Problem, Statement
 from .world import PROBLEM_MODULE, World, write_atomically
 
@@ -23,27 +21,36 @@ _HEADER = "prelude\nimport MiniCore\nset_option linter.all false\nset_option aut
 _HEARTBEATS, _WALL_MS = 200_000, 60_000
 
 
-async def compile_problem(
-    episode: str, *, folder: Path, source: str, theorem: str | None, lean: ForkServer, core: CoreLibrary,
-    toolchain: Toolchain, limits: checking.Limits,
-) -> Problem:  # fmt: skip
-    """Return the opened problem, written to `folder` as a whole.
+async def draft_problem(
+    episode: str, *, text: ProblemText, folder: Path, lean: ForkServer, core: CoreLibrary
+) -> Problem:
+    """Compile the definitions into `folder` and return the problem, its statement not yet locked.
 
     Raises:
-        BadProblem: the file has no target, or its definitions rest on axioms or `sorry`.
-        NotLean: Lean refuses the definitions or the statement.
+        BadProblem: the definitions use `sorry`.
+        NotLean: Lean refuses the definitions.
         LeanUnavailable: a limit was hit; nothing was decided.
     """
-    text = split(source, theorem=theorem)
     artifact = await compile_definitions(text.definitions, lean=lean, core=core)
     await anyio.to_thread.run_sync(write_atomically, folder / "modules" / f"{PROBLEM_MODULE}.olean", artifact)
-    draft = Problem(
-        episode=episode, theorem=text.theorem, source=text.definitions, names=(),
-        statement=Statement(text=text.statement, pretty=text.statement, hash=""),
-    )  # fmt: skip
-    problem = await _lock(draft, text, folder=folder, lean=lean, core=core, toolchain=toolchain, limits=limits)
-    await anyio.to_thread.run_sync(write_atomically, folder / "problem.lean", source.encode())
-    await anyio.to_thread.run_sync(write_atomically, folder / "problem.json", msgspec.json.encode(problem))
+    statement = Statement(text=text.statement, pretty=text.statement, hash="")
+    return Problem(episode=episode, theorem=text.theorem, source=text.definitions, names=(), statement=statement)
+
+
+async def lock(world: World, *, source: str, lean: ForkServer, judge: Judge, limits: checking.Limits) -> Problem:
+    """Return the problem of `world` with its statement locked, written to its folder; `judge` holds its module.
+
+    Raises:
+        BadProblem: the definitions rest on axioms.
+        NotLean, LeanUnavailable: see `checking.elaborate_statement`.
+    """
+    if foreign := judge.axioms - set(ALLOWED_AXIOMS):
+        raise BadProblem(f"the definitions rest on the axiom {min(foreign)}", hint="define it, or prove it")
+    text = world.problem.statement.text
+    statement = await checking.elaborate_statement(text, world=world, lean=lean, judge=judge, limits=limits)
+    problem = msgspec.structs.replace(world.problem, statement=statement, names=judge.names)
+    await anyio.to_thread.run_sync(write_atomically, world.folder / "problem.lean", source.encode())
+    await anyio.to_thread.run_sync(write_atomically, world.folder / "problem.json", msgspec.json.encode(problem))
     return problem
 
 
@@ -56,8 +63,12 @@ async def compile_definitions(definitions: str, *, lean: ForkServer, core: CoreL
     """
     done = await lean.run(
         Elaboration(
-            source=(_HEADER + definitions).encode(), lean_path=(str(core.folder),), module=PROBLEM_MODULE,
-            wants_artifact=True, heartbeats=_HEARTBEATS, wall_ms=_WALL_MS,
+            source=(_HEADER + definitions).encode(),
+            lean_path=(str(core.folder),),
+            module=PROBLEM_MODULE,
+            wants_artifact=True,
+            heartbeats=_HEARTBEATS,
+            wall_ms=_WALL_MS,
         )  # fmt: skip
     )
     lines = _HEADER.count("\n")
@@ -69,24 +80,12 @@ async def compile_definitions(definitions: str, *, lean: ForkServer, core: CoreL
         shown = f"line {first.line - lines}: {first.text.splitlines()[0]}" if first else "no reason given"
         raise NotLean(
             f"Lean refuses the problem: {shown}",
-            messages=[msgspec.to_builtins(msgspec.structs.replace(item, line=item.line - lines)) for item in errors[:5]],
+            messages=[
+                msgspec.to_builtins(msgspec.structs.replace(item, line=item.line - lines)) for item in errors[:5]
+            ],
         )
     if any(item.kind == "hasSorry" for item in done.messages):
-        raise BadProblem("the definitions above the target use `sorry`", hint="only the target may have the proof `by sorry`")
+        raise BadProblem(
+            "the definitions above the target use `sorry`", hint="only the target may have the proof `by sorry`"
+        )
     return done.artifact
-
-
-async def _lock(
-    draft: Problem, text: ProblemText, *, folder: Path, lean: ForkServer, core: CoreLibrary, toolchain: Toolchain,
-    limits: checking.Limits,
-) -> Problem:  # fmt: skip
-    world = World(folder, core=core, toolchain=toolchain, problem=draft)
-    async with start_judge(toolchain, world.trusted()) as judge:
-        if judge.axioms - set(ALLOWED_AXIOMS):
-            axiom = min(judge.axioms - set(ALLOWED_AXIOMS))
-            raise BadProblem(f"the definitions rest on the axiom {axiom}", hint="define it, or prove it")
-        statement = await checking.elaborate_statement(text.statement, world=world, lean=lean, judge=judge, limits=limits)
-        # Agents copy what they are shown, so what is shown must mean the target.
-        return msgspec.structs.replace(draft, statement=statement, names=judge.names)
-
-

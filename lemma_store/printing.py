@@ -10,7 +10,23 @@ from typing import Any
 
 from .declarations import Declaration
 from .terms import (
-    APP, BVAR, CONST, DEFAULT, IMPLICIT, INSTANCE, LAM, LET, LIT, PARAM, PI, PROJ, SUCC, ZERO, Name, Terms, dotted,
+    APP,
+    BVAR,
+    CONST,
+    DEFAULT,
+    IMPLICIT,
+    INSTANCE,
+    LAM,
+    LET,
+    LIT,
+    PARAM,
+    PI,
+    PROJ,
+    SUCC,
+    ZERO,
+    Name,
+    Terms,
+    dotted,
 )  # fmt: skip
 
 MAX_TEXT = 4_000
@@ -229,5 +245,3 @@ def _uses(terms: Terms, body: int) -> bool:
         elif node[0] == PROJ:
             stack.append((node[3], depth))
     return False
-
-

@@ -36,7 +36,10 @@ def split(source: str, *, theorem: str | None = None) -> ProblemText:
     found = [item for item in found if _SORRY.search(clean, item.end())]
     if not found:
         wanted = f"theorem {theorem}" if theorem else "theorem"
-        raise BadProblem(f"the problem has no {wanted} with the proof `by sorry`", hint="end the file with `theorem NAME : … := by sorry`")
+        raise BadProblem(
+            f"the problem has no {wanted} with the proof `by sorry`",
+            hint="end the file with `theorem NAME : … := by sorry`",
+        )
     target = found[-1]
     end = _SORRY.search(clean, target.end())
     assert end is not None

@@ -42,7 +42,9 @@ class Publication:
                     verdicts += [_refusal(unit)] if unit.is_theorem else []
                     continue
                 earlier = _earlier(unit, needed, world)
-                lemma = earlier or _lemma(unit, author=author, source=source or _source(unit, text, renames), world=world)
+                lemma = earlier or _lemma(
+                    unit, author=author, source=source or _source(unit, text, renames), world=world
+                )
                 is_wanted = unit.is_theorem or unit.stored_name in needed
                 is_new = earlier is None and is_wanted and await self._admit(unit, lemma, world=world, judge=judge)
                 if unit.is_theorem:

@@ -99,7 +99,10 @@ async def _closing(tools: Tools, statement: str, candidates: list[Lemma]) -> lis
     head, _ = header(text, tools.world)
     done = await tools.lean.run(
         Elaboration(
-            source=(head + text.source).encode(), lean_path=tools.world.lean_path, heartbeats=_HEARTBEATS, wall_ms=_WALL_MS
+            source=(head + text.source).encode(),
+            lean_path=tools.world.lean_path,
+            heartbeats=_HEARTBEATS,
+            wall_ms=_WALL_MS,
         )
     )
     if done.outcome != "finished":

@@ -64,9 +64,7 @@ class Session:
             self.kernel.add(declaration, companions)
         if not self.kernel.holds(declaration):
             raise Refused(f"{declaration.text} differs from what the kernel derives")
-        self.known[declaration.name] = Known(
-            declaration=declaration, module=module, axioms=self._axioms(declaration)
-        )
+        self.known[declaration.name] = Known(declaration=declaration, module=module, axioms=self._axioms(declaration))
 
     def _is_later_member(self, declaration: Declaration) -> bool:
         return declaration.kind is Kind.INDUCTIVE and any(name in self.known for name in declaration.group)

@@ -1,6 +1,6 @@
 """The lemma store: problems, checks, lemmas and final proofs of all episodes. The package's face."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,13 +16,13 @@ from bus.tasks import background_tasks
 from . import assembly, checking, searching
 from .glue import compose_source, glue_source, has_expected_shape
 from .in_redis import LemmaIndex
-
 from .judge import Judge, start_judge
 from .judgement import Composition
 from .lean.core_library import CoreLibrary, build_core_library
 from .lean.elaboration import ForkServer
 from .lean.toolchain import Toolchain, find_toolchain
-from .opening import compile_problem
+from .opening import draft_problem, lock
+from .problem_text import split
 from .publication import Publication
 from .types import Assembly, CheckReport, Hit, Lemma, Problem, Statement
 from .world import World, read_problem
@@ -68,10 +68,18 @@ class LemmaStore:
         existing = read_problem(folder)
         if existing is not None:
             return existing
-        return await compile_problem(
-            episode, folder=folder, source=source, theorem=theorem, lean=self._lean, core=self.core, toolchain=self.toolchain,
-            limits=self._limits,
-        )  # fmt: skip
+        text = split(source, theorem=theorem)
+        draft = await draft_problem(episode, text=text, folder=folder, lean=self._lean, core=self.core)
+        found = await self._begin(World(folder, core=self.core, toolchain=self.toolchain, problem=draft))
+        try:
+            found.world.problem = await lock(
+                found.world, source=source, lean=self._lean, judge=found.judge, limits=self._limits
+            )
+        except BaseException:
+            found.stop.set()
+            raise
+        self._open[episode] = found
+        return found.world.problem
 
     async def problem(self, episode: str) -> Problem:
         """Return the problem of an episode."""
@@ -102,7 +110,14 @@ class LemmaStore:
         )  # fmt: skip
 
     async def check_glue(
-        self, episode: str, *, author: str, name: str, parent: Statement, children: list[tuple[str, Statement]], glue: str
+        self,
+        episode: str,
+        *,
+        author: str,
+        name: str,
+        parent: Statement,
+        children: list[tuple[str, Statement]],
+        glue: str,
     ) -> CheckReport:
         """Check a proof of `parent` from hypotheses that carry the children's names.
 
@@ -204,12 +219,15 @@ class LemmaStore:
         world = World(self._folder / episode, core=self.core, toolchain=self.toolchain, problem=problem)
         for unit in await self._index.all(episode):
             world.remember(unit)
+        return await self._begin(world)
+
+    async def _begin(self, world: World) -> _Open:
         order = world.closure(list(world.lemma_ids.values()))
         modules = [*world.trusted(), *((f"L.{unit.id}", world.module_path(unit.id)) for unit in order)]
         stop = anyio.Event()
         # The judge outlives the call that needs it first, so a task of the store hosts it.
         judge: Judge = await self._tasks.start(self._host, modules, stop)
-        _log.info("judge_started", episode=episode, lemmas=len(order), pid=judge.pid)
+        _log.info("judge_started", episode=world.problem.episode, lemmas=len(order), pid=judge.pid)
         return _Open(world=world, judge=judge, stop=stop)
 
     async def _host(
@@ -221,7 +239,7 @@ class LemmaStore:
 
 
 @asynccontextmanager
-async def _folder(world: World) -> AsyncIterator[str]:
+async def _folder(world: World) -> AsyncGenerator[str]:
     async with anyio.TemporaryDirectory(prefix="judge-", dir=str(world.folder)) as folder:
         yield folder
 
@@ -230,7 +248,7 @@ async def _folder(world: World) -> AsyncIterator[str]:
 async def open_lemma_store(
     folder: Path, *, index: LemmaIndex, scratch: Path, workers: int = 2, unsafe: bool = False,
     limits: checking.Limits | None = None,
-) -> AsyncIterator[LemmaStore]:  # fmt: skip
+) -> AsyncGenerator[LemmaStore]:  # fmt: skip
     """Open the store whose episodes lie in `folder`, with Lean running; builds the core library when missing.
 
     Raises:
@@ -245,5 +263,3 @@ async def open_lemma_store(
                 folder, toolchain=toolchain, core=core, lean=lean, index=index, limits=limits or checking.Limits(),
                 tasks=tasks,
             )  # fmt: skip
-
-

@@ -99,7 +99,9 @@ def _compare_files(folder: Path, certificate: Certificate) -> None:
             raise _NotProved(f"{name} is not the file that the certificate names")
 
 
-async def _replay(folder: Path, certificate: Certificate, *, toolchain: Toolchain, lean: ForkServer, work: Path) -> Verification:
+async def _replay(
+    folder: Path, certificate: Certificate, *, toolchain: Toolchain, lean: ForkServer, work: Path
+) -> Verification:
     core = await build_core_library(toolchain, lean=lean, cache=work / "cache")
     text = split((folder / "problem.lean").read_text(), theorem=certificate.theorem)
     artifact = await compile_definitions(text.definitions, lean=lean, core=core)

@@ -5,14 +5,13 @@ are never freed: a kernel lives for one judgement, or holds accepted terms only.
 The layouts are those of Lean 4.35.0; the toolchain's hash is checked before the library is loaded.
 """
 
-import ctypes
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..declarations import Declaration, Kind
 from ..refusals import Refused
-from ..terms import APP, BVAR, CONST, IMAX, LAM, LET, LIT, MAX, PARAM, PI, PROJ, SORT, SUCC, ZERO, Name, Node, Terms
+from ..terms import IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms
 from .objects import Objects
 
 HEARTBEATS = 4_000_000_000

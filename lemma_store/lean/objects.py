@@ -143,7 +143,7 @@ class Objects:
         """Return the name `prefix.part` with a numeric part."""
         return self.call("lean_name_mk_numeral", prefix, self.number(part))
 
-    def binder(self, is_pi: bool, name: int, type_: int, body: int, style: int) -> int:  # noqa: FBT001 - mirrors the term
+    def binder(self, is_pi: bool, name: int, type_: int, body: int, style: int) -> int:
         """Return a λ or ∀."""
         symbol = self._lean.lean_expr_mk_forall if is_pi else self._lean.lean_expr_mk_lambda
         return _keep(symbol(_keep(name), _keep(type_), _keep(body), style))
