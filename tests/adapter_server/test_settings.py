@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from adapter_server.logs import configure_logs
-from adapter_server.settings import VARIABLES, Settings, load_settings
+from adapter_server.settings import VARIABLES, LogFormat, Settings, load_settings
 from bus.errors import BadArguments
 
 
@@ -46,18 +46,18 @@ def test_the_default_data_folder_follows_xdg(monkeypatch: pytest.MonkeyPatch) ->
     assert load_settings({}, environ={}).data_path == Path("/somewhere/adapter-server")
 
 
-@pytest.fixture
-def written() -> str:
-    """Log lines of ours and of a library, written as JSON, with secrets in several places."""
+def written(form: LogFormat) -> str:
+    """Write lines of ours and of a library, with secrets in several places."""
     stream = io.StringIO()
     root = logging.getLogger()
     before = root.handlers[:], root.level
     try:
-        configure_logs(level="info", form="json", stream=stream)
+        configure_logs(level="info", form=form, stream=stream)
         log = structlog.get_logger("adapter").bind(episode="e1")
         log.info("store_reached", store="redis://me:hunter2@host/0", operator_token="hunter2", path=Path("/x"))
         log.debug("too_fine")
         logging.getLogger("library").warning("sent Authorization: Bearer %s", "hunter2")
+        _fail(log, "hun" + "ter2")
     finally:
         root.handlers[:], level = before
         root.setLevel(level)
@@ -65,11 +65,23 @@ def written() -> str:
     return stream.getvalue()
 
 
-def test_log_lines_are_json_objects_with_the_event(written: str) -> None:
-    ours, theirs = (json.loads(line) for line in written.splitlines())
+def _fail(log: structlog.typing.FilteringBoundLogger, _password: str) -> None:
+    try:
+        {}["gone"]
+    except KeyError:
+        log.exception("call_failed")
+
+
+def test_log_lines_are_json_objects_with_the_event() -> None:
+    ours, theirs, failure = (json.loads(line) for line in written("auto").splitlines())
     assert (ours["event"], ours["episode"], ours["level"], ours["path"]) == ("store_reached", "e1", "info", "/x")
     assert theirs["event"].startswith("sent Authorization")
+    assert "KeyError: 'gone'" in failure["exception"]
 
 
-def test_no_secret_is_logged(written: str) -> None:
-    assert "hunter2" not in written
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_no_secret_is_logged(form: LogFormat) -> None:
+    text = written(form)
+    assert "store_reached" in text
+    assert "KeyError: 'gone'" in text
+    assert "hunter2" not in text

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 import anyio
+import hypothesis
 import msgspec
 import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -18,6 +19,9 @@ from bus.link import Link, connect
 from bus.messages import Event
 
 TOKEN = "letmein"
+
+hypothesis.settings.register_profile("shared machine", deadline=None)
+hypothesis.settings.load_profile("shared machine")
 
 
 class Say(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

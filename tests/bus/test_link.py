@@ -14,14 +14,13 @@ from bus.errors import (
     QueueFull,
     StaleFence,
     TooLarge,
-    Unauthorized,
     UnknownId,
     UnknownMethod,
 )
 from bus.hub import CALLS_CAP
 from bus.inbox import INBOX_CAP_EVENTS
 from bus.jsonrpc import MESSAGE_CAP_BYTES
-from bus.link import bus_url, connect
+from bus.link import connect
 from bus.messages import EpisodeRef, EpisodeStatus, EventsSubscribe, Subscribed
 
 from .conftest import TOKEN, Bench, Said, Say
@@ -144,39 +143,6 @@ async def test_an_error_of_the_block_comes_out_as_it_is(bench: Bench) -> None:
 
     with pytest.raises(LookupError, match="mine"):
         await fail()
-
-
-async def test_a_wrong_token_is_unauthorized(bench: Bench) -> None:
-    with pytest.raises(Unauthorized):
-        async with connect(bench.url, token="guess"):
-            pytest.fail("let a stranger in")
-
-
-@pytest.mark.parametrize("url", ["ws://127.0.0.1:1/bus", "teapot"])
-async def test_where_no_bus_is_the_connection_is_lost(bench: Bench, url: str) -> None:
-    address = bench.url.replace("/bus", "/teapot") if url == "teapot" else url
-    with pytest.raises(ConnectionLost, match=address):
-        async with connect(address, token=TOKEN):
-            pytest.fail("connected to nothing")
-
-
-async def test_what_is_no_address_is_refused() -> None:
-    with pytest.raises(BadArguments, match="nonsense"):
-        async with connect("nonsense", token=TOKEN):
-            pytest.fail("connected to nothing")
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("http://127.0.0.1:8765", "ws://127.0.0.1:8765/bus"),
-        ("https://host/", "wss://host/bus"),
-        ("ws://host:1/bus", "ws://host:1/bus"),
-        ("wss://host/behind/proxy", "wss://host/behind/proxy"),
-    ],
-)
-def test_a_servers_address_leads_to_its_bus(url: str, expected: str) -> None:
-    assert bus_url(url) == expected
 
 
 async def test_events_come_once_and_in_order_old_ones_first(bench: Bench) -> None:
