@@ -128,6 +128,7 @@ async def test_an_unsubscribed_feed_is_silent(bench: Bench) -> None:
         served.pipe.write("events.unsubscribe", 2, subscription="a")
         assert (await served.pipe.read())["result"] == {"subscription": "a"}
         bench.journal.add(3)
+        await anyio.wait_all_tasks_blocked()
         served.pipe.write("events.unsubscribe", 3, subscription="a")
         assert (await served.pipe.read())["error"]["data"]["code"] == "unknown_id"
 

@@ -232,6 +232,10 @@ async def test_a_server_that_talks_nonsense_is_endured() -> None:
         await socket.send("nonsense")
         await socket.send('{"jsonrpc":"2.0","method":"event","params":{"episode":1}}')
         await socket.send('{"jsonrpc":"2.0","method":"weather","params":{}}')
+        event = '{"episode":"e","seq":1,"kind":"message_sent","actor":"a","at_ms":1,"subscription":"unheard"}'
+        await socket.send('{"jsonrpc":"2.0","method":"event","params":' + event + "}")
+        await socket.send('{"jsonrpc":"2.0","method":"events.gap","params":{"episode":"e","resume_from":1}}')
+        await socket.send('{"jsonrpc":"2.0","id":99,"method":"do.this"}')
         await socket.send('{"jsonrpc":"2.0","id":99,"result":{}}')
         await socket.send('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}')
         await socket.recv()
