@@ -18,6 +18,7 @@ from .errors import (
 )
 
 MESSAGE_CAP_BYTES = 1 << 20
+ANSWER_CAP_BYTES = 16 * MESSAGE_CAP_BYTES
 
 Id: TypeAlias = int | str
 T = TypeVar("T")
@@ -95,8 +96,15 @@ def encode_notification(method: str, /, *, params: msgspec.Struct) -> bytes:
 
 
 def encode_reply(number: Id, /, *, result: msgspec.Struct) -> bytes:
-    """Write the answer to a call that worked."""
-    return _encode({"jsonrpc": "2.0", "id": number, "result": result})
+    """Write the answer to a call that worked.
+
+    Raises:
+        TooLarge: no link would read it.
+    """
+    data = _encode({"jsonrpc": "2.0", "id": number, "result": result})
+    if len(data) > ANSWER_CAP_BYTES:
+        raise TooLarge(f"the answer is over {ANSWER_CAP_BYTES} bytes", cap=ANSWER_CAP_BYTES)
+    return data
 
 
 def encode_refusal(number: Id | None, /, *, error: AdapterError) -> bytes:

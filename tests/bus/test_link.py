@@ -86,6 +86,13 @@ async def test_parameters_over_the_cap_are_not_sent(bench: Bench) -> None:
         assert (await link.call("say", Say(text="x" * 1000, times=2000), Said)).text == "x" * 2_000_000
 
 
+async def test_an_answer_that_no_link_would_read_is_refused(bench: Bench) -> None:
+    async with bench.link() as link:
+        with pytest.raises(TooLarge):
+            await link.call("say", Say(text="x" * 500_000, times=40), Said)
+        assert (await link.call("say", Say(text="still here"), Said)).text == "still here"
+
+
 async def test_a_call_ends_at_its_deadline_and_its_late_answer_meets_no_other(bench: Bench) -> None:
     async with bench.link() as link:
         with pytest.raises(Deadline):
