@@ -2,12 +2,13 @@
 
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .exit_codes import BAD_INPUT, INTERRUPTED, OK
+from .exit_codes import BAD_INPUT, INTERRUPTED, OK, SERVICE_FAILURE
 
 app = typer.Typer(
     name="adapter-server",
@@ -153,9 +154,10 @@ def _run() -> int:
         # whoever read stdout has left; Python must not complain about it again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a defect must not look like the exit code of an unsolved problem
         if (show := getattr(error, "show", None)) is None:
-            raise
+            traceback.print_exc()
+            return SERVICE_FAILURE
         show()  # a usage error of the command line
         return BAD_INPUT
     return code if isinstance(code, int) else OK

@@ -6,6 +6,7 @@ from pathlib import Path
 import anyio
 from rich.console import Console
 
+from adapter_server.logs import configure_logs
 from bus.errors import BadArguments
 from scenarios.lean.live_view import live_view
 from scenarios.lean.problem_files import load_problem, shipped_problems
@@ -70,6 +71,7 @@ def go_on(path: Path, *, problem: str | None, seconds: float, token_file: Path |
 
 
 def _carry_out(order: RunOrder, folder: RunFolder, limits: RunLimits, *, is_json: bool) -> int:
+    configure_logs(level="warning")
     with live_view(is_silent=is_json) as viewer:
 
         async def work() -> RunRecord:

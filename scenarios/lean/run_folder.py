@@ -53,9 +53,10 @@ class RunFolder(msgspec.Struct, frozen=True):
         """The assembled proof, when solved."""
         return self.path / "proof.lean"
 
-    def agent_log(self, name: str) -> Path:
-        """What an agent wrote."""
-        return self.path / "agents" / f"{name}.log"
+    @property
+    def agent_logs(self) -> Path:
+        """Folder with what the agents wrote, NAME.log each."""
+        return self.path / "agents"
 
     def save_order(self, order: RunOrder) -> None:
         """Keep what was asked for."""
@@ -128,7 +129,6 @@ def new_run_folder(path: Path, order: RunOrder) -> RunFolder:
         folder.path.mkdir(parents=True, exist_ok=True)
         if any(folder.path.iterdir()):
             raise BadArguments(f"{path} is not empty", hint="name an empty or a new folder with --out")
-        (folder.path / "agents").mkdir()
         folder.problem_file.write_text(order.problem.source, encoding="utf-8")
         folder.save_order(order)
     except OSError as error:

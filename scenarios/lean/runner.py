@@ -1,14 +1,13 @@
 """One run: a server, an episode, a team; watched until it is solved, out of time or interrupted."""
 
 import signal
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
 import anyio
 import msgspec
-from clients.launch import AgentHandle, AgentLaunch, launch
 
 from bus.errors import AdapterError, ConnectionLost
 from bus.link import Link, connect
@@ -23,6 +22,7 @@ from bus.messages import (
     Event,
     ProblemText,
 )
+from clients.launch import AgentProcess, AgentSpec, team
 
 from .run_folder import RunFolder
 from .run_record import RunOrder, RunRecord, RunStatus, record_of_end, record_of_stop
@@ -101,15 +101,16 @@ async def _until_signal(current: "_Run") -> RunRecord | None:
 
 def _first(group: BaseExceptionGroup[AdapterError]) -> AdapterError:
     """The error to report: a lost connection is a consequence when there is another."""
-    leaves: list[AdapterError] = []
-    stack: list[BaseException] = [group]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, BaseExceptionGroup):
-            stack.extend(reversed(top.exceptions))
-        elif isinstance(top, AdapterError):
-            leaves.append(top)
+    leaves = list(_leaves(group))
     return next((error for error in leaves if not isinstance(error, ConnectionLost)), leaves[0])
+
+
+def _leaves(group: BaseExceptionGroup[AdapterError]) -> Iterator[AdapterError]:
+    for inner in group.exceptions:
+        if isinstance(inner, BaseExceptionGroup):
+            yield from _leaves(inner)
+        else:
+            yield inner
 
 
 class _Run:
@@ -160,14 +161,12 @@ class _Run:
         """Let the team work until the episode ends, the time is over or nobody is left; then end the episode."""
         has_ended = anyio.Event()
         reason = f"{self.limits.seconds:g} seconds are over"
-        async with AsyncExitStack() as agents, anyio.create_task_group() as tasks:
+        async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._follow, link, episode, has_ended)
             with anyio.move_on_after(self.limits.seconds):
-                handles = await self._launched(link, episode, agents)
-                all_left = anyio.Event()
-                tasks.start_soon(self._watch_agents, handles, all_left)
-                tasks.start_soon(_set_after, all_left, has_ended)
-                await has_ended.wait()
+                specs = await self._registered(link, episode)
+                async with team(specs, log_folder=self.folder.agent_logs) as agents:
+                    await self._watch(agents, has_ended)
                 reason = "every agent has ended"
             tasks.cancel_scope.cancel()
         close = EpisodeClose(episode=episode, status="unsolved", reason=reason)
@@ -175,53 +174,61 @@ class _Run:
         await self._catch_up(link, episode)
         return status
 
-    async def _launched(self, link: Link, episode: str, stack: AsyncExitStack) -> Mapping[str, AgentHandle]:
-        """Register and start every member."""
-        registered: list[tuple[Member, AgentRegistered]] = []
+    async def _registered(self, link: Link, episode: str) -> list[AgentSpec]:
+        """Let every member join; the server decides on the roles."""
+        answers: list[tuple[Member, AgentRegistered]] = []
         for member in self.members:
             wanted = AgentRegister(episode=episode, name=member.name, client=member.kind)
-            registered.append((member, await link.call("agent.register", wanted, AgentRegistered)))
+            answers.append((member, await link.call("agent.register", wanted, AgentRegistered)))
         status = await link.call("episode.status", EpisodeRef(episode=episode), EpisodeStatus)
         roles = {agent.name: agent.role for agent in status.agents}
-        handles: dict[str, AgentHandle] = {}
-        for member, answer in registered:
-            agent = AgentLaunch(
+        return [
+            AgentSpec(
                 name=member.name,
-                kind=member.kind,
                 url=answer.url,
                 token=answer.token,
                 role=roles.get(member.name, ""),
                 seed=member.seed,
-                log_path=self.folder.agent_log(member.name),
             )
-            handles[member.name] = await stack.enter_async_context(launch(agent))
-        return handles
+            for member, answer in answers
+        ]
 
-    async def _watch_agents(self, handles: Mapping[str, AgentHandle], all_left: anyio.Event) -> None:
-        async def watch(name: str, handle: AgentHandle) -> None:
-            await handle.wait()
-            code = handle.returncode
-            self.exit_codes[name] = code if code is not None else 0
+    async def _watch(self, agents: list[AgentProcess], has_ended: anyio.Event) -> None:
+        """Return when the episode has ended, or a moment after the last agent."""
+
+        async def wait_for(agent: AgentProcess) -> None:
+            code = self.exit_codes[agent.spec.name] = await agent.wait()
             if code:
-                self.viewer.note(f"{name} ended with exit code {code}; its log is {self.folder.agent_log(name)}")
+                self.viewer.note(f"{agent.spec.name} ended with exit code {code}; its log is {agent.log}")
+
+        async def wait_for_all() -> None:
+            async with anyio.create_task_group() as waiting:
+                for agent in agents:
+                    waiting.start_soon(wait_for, agent)
+            await anyio.sleep(SETTLE_S)  # what the last one proved may still close the episode
+            tasks.cancel_scope.cancel()
 
         async with anyio.create_task_group() as tasks:
-            for name, handle in handles.items():
-                tasks.start_soon(watch, name, handle)
-        all_left.set()
+            tasks.start_soon(wait_for_all)
+            await has_ended.wait()
+            tasks.cancel_scope.cancel()
 
     async def _follow(self, link: Link, episode: str, has_ended: anyio.Event) -> None:
         known = self.folder.last_seq()
         async for event in link.subscribe(episode, from_seq=0):
             self._take(event, is_new=event.seq > known)
+            if event.kind == "episode_closed":
+                break
         has_ended.set()
 
     async def _catch_up(self, link: Link, episode: str) -> None:
         """Take the events that were not seen while the team was stopped."""
-        known = self.folder.last_seq()
-        with anyio.move_on_after(SETTLE_S):
-            async for event in link.subscribe(episode, from_seq=known):
-                self._take(event, is_new=True)
+        if self.state.status == "open":
+            with anyio.move_on_after(SETTLE_S):
+                async for event in link.subscribe(episode, from_seq=self.folder.last_seq()):
+                    self._take(event, is_new=True)
+                    if event.kind == "episode_closed":
+                        break
 
     def _take(self, event: Event, *, is_new: bool) -> None:
         lines = self.state.take(event)
@@ -232,10 +239,3 @@ class _Run:
     def stopped(self, status: RunStatus, reason: str) -> RunRecord:
         """The record when the end of the episode was not reached."""
         return record_of_stop(self.order, self.state, status=status, reason=reason)
-
-
-async def _set_after(first: anyio.Event, second: anyio.Event) -> None:
-    """Once nobody is left, the server gets a moment to put together what is there."""
-    await first.wait()
-    await anyio.sleep(SETTLE_S)
-    second.set()
