@@ -17,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from .errors import AdapterError, BadArguments, BadMessage, ConnectionLost, Deadline, TooLarge, Unauthorized
 from .inbox import Inbox
 from .jsonrpc import (
+    ANSWER_CAP_BYTES,
     MESSAGE_CAP_BYTES,
     Notification,
     Refusal,
