@@ -12,10 +12,10 @@ from bus.errors import LeanUnavailable, NotLean
 from .intake import Text, take_in, without
 from .judge import Judge
 from .judge_process import Answer
-from .judgement import Artifact, Question
 from .lean.elaboration import Elaborated, Elaboration, ForkServer
 from .lean.messages import LeanMessage
 from .publication import Publication
+from .tasks import Artifact, Question
 from .types import CheckReport, Outcome, Statement, Verdict
 from .world import PROBLEM_MODULE, World
 
@@ -101,7 +101,7 @@ async def _elaborate(text: Text, *, world: World, lean: ForkServer, limits: Limi
                 wants_artifact=True,
                 heartbeats=limits.heartbeats,
                 wall_ms=limits.wall_ms,
-            )  # fmt: skip
+            )
         )
         run.elaborate_ms += done.wall_ms
         said = _shifted(done.messages, head.count("\n"))
@@ -110,14 +110,13 @@ async def _elaborate(text: Text, *, world: World, lean: ForkServer, limits: Limi
         run.elaborated = done
         if done.outcome != "finished" or done.exit_code == 0:
             break
-        _set_aside(run, [message for message in said if message.severity == "error"])
-        if run.text is None:
+        if not _set_aside(run, [message for message in said if message.severity == "error"]):
             break
     return run
 
 
-def _set_aside(run: _Run, errors: list[LeanMessage]) -> None:
-    """Take the declarations with errors out of the text."""
+def _set_aside(run: _Run, errors: list[LeanMessage]) -> bool:
+    """Take the declarations with errors out of the text; return whether a theorem is left."""
     text = run.text
     assert text is not None
     for block in text.blocks:
@@ -129,6 +128,7 @@ def _set_aside(run: _Run, errors: list[LeanMessage]) -> None:
     if run.text is None:
         for name in text.theorems:
             run.failed.setdefault(name, errors[0].text if errors else "Lean refuses the text")
+    return run.text is not None
 
 
 async def _judge(
@@ -145,9 +145,14 @@ async def _judge(
     with tempfile.TemporaryDirectory(prefix="judge-", dir=world.folder) as folder:
         artifact = await _save(done.artifact, folder)
         task = Artifact(
-            path=artifact, imports=run.imports, theorems=text.theorems, definitions=text.definitions, world=world.stamp,
-            folder=folder, lemma_ids=world.lemma_ids,
-        )  # fmt: skip
+            path=artifact,
+            imports=run.imports,
+            theorems=text.theorems,
+            definitions=text.definitions,
+            world=world.stamp,
+            folder=folder,
+            lemma_ids=world.lemma_ids,
+        )
         answer = await judge.ask(task, limit_ms=limits.judge_ms)
         if answer.status != "done":
             return [_whole(name, answer) for name in text.theorems]
@@ -191,7 +196,7 @@ async def elaborate_statement(
             wants_artifact=True,
             heartbeats=limits.heartbeats,
             wall_ms=limits.wall_ms,
-        )  # fmt: skip
+        )
     )
     errors = [item for item in _shifted(done.messages, opening.count("\n")) if item.severity == "error"]
     if done.outcome != "finished":

@@ -47,7 +47,7 @@ class LemmaIndex:
             pipeline = self._redis.pipeline(transaction=False)
             pipeline.eval(_PUT, 2, *keys, lemma.id, msgspec.json.encode(lemma))
             if not self._is_durable:
-                pipeline.execute_command("WAITAOF", 1, 0, _DURABLE_MS)
+                pipeline.execute_command("WAITAOF", 1, 0, _DURABLE_MS)  # pyright: ignore[reportUnknownMemberType]
             stored, *_ = await pipeline.execute(raise_on_error=False)
         except RedisError as error:
             raise StorageUnavailable(f"the lemma index is out of reach: {error}") from error

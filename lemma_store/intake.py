@@ -6,6 +6,7 @@ but it must never refuse an ordinary proof.
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 import msgspec
 
@@ -14,6 +15,11 @@ from bus.errors import TooLarge, UnsafeSource
 MAX_BYTES = 256_000
 """Largest text, in bytes of UTF-8."""
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 _TOKEN = re.compile(
     r"""(?P<line>--[^\n]*)|(?P<open>/-)|(?P<string>"(?:\\.|[^"\\])*")|(?P<char>'(?:\\.|[^'\\\n])')
     |(?P<command>\#[A-Za-z_]\w*)|(?P<attribute>@\[)|(?P<quoted>[«»])
@@ -21,17 +27,29 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]")
-_ATTRIBUTES = frozenset(
-    {"simp", "reducible", "inline", "local", "scoped", "elab_as_elim", "symm", "ext", "default_instance"}
+_ATTRIBUTES = _set(
+    """
+    simp reducible inline local scoped elab_as_elim symm ext default_instance
+    """
 )
-_REFUSED = frozenset(["import", "prelude", "module", "axiom", "set_option", "unsafe", "partial", "opaque", "extern", "implemented_by", "attribute", "export", "macro", "macro_rules", "syntax", "notation", "notation3", "infix", "infixl", "infixr", "prefix", "postfix", "elab", "elab_rules", "initialize", "builtin_initialize", "declare_syntax_cat", "init_quot", "run_cmd", "run_tac", "run_elab", "run_meta", "by_elab", "native_decide", "csimp", "simproc", "builtin_simproc", "dsimproc", "register_simp_attr", "register_option", "add_decl_doc", "unif_hint", "deprecated", "compile_inductive", "include_str", "open_private", "sorryAx", "ofReduceBool", "trustCompiler", "lcProof", "lcUnreachable", "reduceBool", "reduceNat", "skipKernelTC", "debug", "declare_simp_like_tactic"])  # fmt: skip
+_REFUSED = _set(
+    """
+    import prelude module axiom set_option unsafe partial opaque extern implemented_by attribute export macro
+    macro_rules syntax notation notation3 infix infixl infixr prefix postfix elab elab_rules initialize
+    builtin_initialize declare_syntax_cat init_quot run_cmd run_tac run_elab run_meta by_elab native_decide
+    csimp simproc builtin_simproc dsimproc register_simp_attr register_option add_decl_doc unif_hint deprecated
+    compile_inductive include_str open_private sorryAx ofReduceBool trustCompiler lcProof lcUnreachable
+    reduceBool reduceNat skipKernelTC debug declare_simp_like_tactic
+    """
+)
 _THEOREM_WORDS = frozenset({"theorem", "lemma"})
 _DEFINITION_WORDS = frozenset({"def", "abbrev", "inductive", "structure", "class", "instance"})
-_COMMANDS = frozenset({
-    "theorem", "lemma", "def", "abbrev", "inductive", "structure", "class", "instance", "example", "namespace", "section",
-    "end", "variable", "universe", "open", "private", "protected", "noncomputable", "mutual", "deriving", "local", "scoped",
-    "omit", "include",
-})  # fmt: skip
+_COMMANDS = _set(
+    """
+    theorem lemma def abbrev inductive structure class instance example namespace section end variable universe
+    open private protected noncomputable mutual deriving local scoped omit include
+    """
+)
 _SCOPES = frozenset({"namespace", "section", "end", "variable", "universe", "open", "omit", "include"})
 
 
@@ -175,7 +193,7 @@ def _refuse(word: _Word, reason: str) -> None:
 
 
 def _declared(words: list[_Word], keywords: frozenset[str]) -> Iterable[str]:
-    for word, after in zip(words, words[1:], strict=False):
+    for word, after in pairwise(words):
         if word.kind == "name" and word.text in keywords and after.kind == "name":
             yield after.text
 

@@ -20,20 +20,12 @@ from typing import Any
 import msgspec
 
 from .declarations import Module
-from .judgement import (
-    Artifact,
-    Composition,
-    Judged,
-    Question,
-    describe,
-    judge_artifact,
-    judge_composition,
-    judge_statement,
-)  # fmt: skip
+from .judgement import describe, judge_artifact, judge_composition, judge_statement
 from .lean.kernel import KernelLimit
 from .lean.libc import die_with_parent
 from .refusals import Refused
 from .session import Session
+from .tasks import Artifact, Composition, Judged, Question
 from .terms import dotted
 
 _AUXILIARY = re.compile(

@@ -16,75 +16,10 @@ from .policy import is_allowed_extension
 from .printing import Printer
 from .refusals import Refused
 from .session import Session, in_dependency_order
+from .tasks import Artifact, Composition, Judged, Question
 from .terms import APP, CONST, PI, Name, dotted, undotted
 
 _MAX_PREMISES = 32
-
-
-class Artifact(msgspec.Struct, frozen=True, kw_only=True, tag="artifact"):
-    """A module that Lean compiled from agents' text, to be judged."""
-
-    path: str
-    imports: tuple[str, ...]
-    """The imports that the server wrote into the header; the artifact must have exactly these."""
-
-    theorems: tuple[str, ...]
-    """Names after `theorem` in the text."""
-
-    definitions: tuple[str, ...]
-    world: str
-    """Toolchain, library and policy, as they enter content ids."""
-
-    folder: str
-    """Where the modules of accepted units are written."""
-
-    lemma_ids: dict[str, str]
-    """Stored name → content id of every module unit that the session has admitted."""
-
-
-class Question(msgspec.Struct, frozen=True, kw_only=True, tag="statement"):
-    """A module whose one theorem is unproved: only its type matters."""
-
-    path: str
-    imports: tuple[str, ...]
-    theorem: str
-
-
-class Composition(msgspec.Struct, frozen=True, kw_only=True, tag="composition"):
-    """A theorem to be built from accepted ones: `glue child₁ … childₙ`."""
-
-    glue: str
-    children: tuple[str, ...]
-    name: str
-    expected: str
-    """Hash of the statement that must come out."""
-
-    world: str
-    folder: str
-    lemma_ids: dict[str, str]
-
-
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """What the judge found out about one unit."""
-
-    name: str
-    outcome: str
-    reasons: tuple[str, ...] = ()
-    is_theorem: bool = True
-    id: str = ""
-    stored_name: str = ""
-    pretty: str = ""
-    statement_hash: str = ""
-    universes: int = 0
-    uses: tuple[str, ...] = ()
-    """Stored names of the units and lemmas that it uses directly."""
-
-    axioms: tuple[str, ...] = ()
-    premises: tuple[tuple[str, str], ...] = ()
-    """See `Lemma.premises`."""
-
-    module: str = ""
-    """The written module's path; empty when the session had this very unit already."""
 
 
 def judge_artifact(session: Session, task: Artifact) -> list[Judged]:
@@ -279,7 +214,7 @@ class _Bench:
         session = self._session
         path = Path(self._task.folder) / f"{content}.olean"
         origins = {session.known[name].module for name in unit.known}
-        imports = ["MiniCore"] + sorted(origins - {"MiniCore"} | {f"L.{self._ids[use]}" for use in uses})
+        imports = ["MiniCore", *sorted(origins - {"MiniCore"} | {f"L.{self._ids[use]}" for use in uses})]
         order = [item.name for item in in_dependency_order(renamed, session.terms)]
         session.kernel.write_module(path, imports=[tuple(item.split(".")) for item in imports], names=order)
         # The bytes that are published are read back: they must hold the very terms that the kernel accepted.

@@ -69,7 +69,7 @@ async def compile_definitions(definitions: str, *, lean: ForkServer, core: CoreL
             wants_artifact=True,
             heartbeats=_HEARTBEATS,
             wall_ms=_WALL_MS,
-        )  # fmt: skip
+        )
     )
     lines = _HEADER.count("\n")
     errors = [item for item in done.messages if item.severity == "error"]

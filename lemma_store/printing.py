@@ -25,8 +25,10 @@ from .terms import (
     SUCC,
     ZERO,
     Name,
+    Node,
     Terms,
     dotted,
+    tag,
 )  # fmt: skip
 
 MAX_TEXT = 4_000
@@ -75,7 +77,7 @@ class Printer:
         node = self._terms.nodes[term]
         match node[0]:
             case 0:
-                return scope[-1 - node[1]] if node[1] < len(scope) else f"#{node[1]}"
+                return _variable(node[1], scope)
             case 3:
                 return _paren(self._sort(node[1]), prec, _MAX_PREC)
             case 4:
@@ -91,7 +93,7 @@ class Printer:
                 head = f"let {name} := {self._show(node[2], scope, _LOWEST)}; "
                 return _paren(head + self._show(node[3], (*scope, name), _LOWEST), prec, _ARROW)
             case 9:
-                return str(node[1]) if isinstance(node[1], int) else '"' + node[1].replace('"', '\\"') + '"'
+                return _literal(node[1])
             case _:
                 return f"{self._show(node[3], scope, _MAX_PREC)}.{node[2] + 1}"
 
@@ -99,9 +101,11 @@ class Printer:
         return "[]" if name == ("List", "nil") else dotted(name)
 
     def _sort(self, level: int) -> str:
-        count, node = 0, self._terms.nodes[level]
-        while node[0] == SUCC:
-            count, node = count + 1, self._terms.nodes[node[1]]
+        count = 0
+        node: Node = self._terms.nodes[level]
+        while tag(node) == SUCC:
+            count += 1
+            node = self._terms.nodes[node[1]]
         if node[0] == ZERO:
             return {0: "Prop", 1: "Type"}.get(count, f"Type {count - 1}")
         inner = dotted(node[1]) if node[0] == PARAM else "_"
@@ -112,7 +116,7 @@ class Printer:
     def _spine(self, term: int) -> tuple[int, list[int]]:
         arguments: list[int] = []
         node = self._terms.nodes[term]
-        while node[0] == APP:
+        while tag(node) == APP:
             arguments.append(node[2])
             term = node[1]
             node = self._terms.nodes[term]
@@ -169,7 +173,7 @@ class Printer:
             left = self._show(node[1], scope, _ARROW + 1)
             return _paren(f"{left} → {self._show(node[2], (*scope, '_'), _ARROW)}", prec, _ARROW + 1)
         binders: list[tuple[str, str, int]] = []
-        while node[0] == PI and (_uses(self._terms, node[2]) or node[4] != DEFAULT):
+        while tag(node) == PI and (_uses(self._terms, node[2]) or node[4] != DEFAULT):
             name = _fresh(node[3], scope)
             binders.append((name, self._show(node[1], scope, _LOWEST), node[4]))
             scope = (*scope, name)
@@ -187,11 +191,19 @@ class Printer:
 
     def _collect_styles(self, term: int) -> tuple[int, ...]:
         found: list[int] = []
-        node = self._terms.nodes[term]
-        while node[0] == PI:
+        node: Node = self._terms.nodes[term]
+        while tag(node) == PI:
             found.append(node[4])
             node = self._terms.nodes[node[2]]
         return tuple(found)
+
+
+def _variable(index: int, scope: tuple[str, ...]) -> str:
+    return scope[-1 - index] if index < len(scope) else f"#{index}"
+
+
+def _literal(value: int | str) -> str:
+    return str(value) if isinstance(value, int) else '"' + value.replace('"', '\\"') + '"'
 
 
 def _grouped(binders: list[tuple[str, str, int]]) -> str:

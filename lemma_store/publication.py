@@ -8,7 +8,7 @@ import anyio.to_thread
 from .in_redis import LemmaIndex
 from .intake import Text
 from .judge import Judge
-from .judgement import Judged
+from .tasks import Judged
 from .types import Lemma, Outcome, Statement, Verdict
 from .world import World, write_atomically
 

@@ -17,13 +17,13 @@ from . import assembly, checking, searching
 from .glue import compose_source, glue_source, has_expected_shape
 from .in_redis import LemmaIndex
 from .judge import Judge, start_judge
-from .judgement import Composition
 from .lean.core_library import CoreLibrary, build_core_library
 from .lean.elaboration import ForkServer
 from .lean.toolchain import Toolchain, find_toolchain
 from .opening import draft_problem, lock
 from .problem_text import split
 from .publication import Publication
+from .tasks import Composition
 from .types import Assembly, CheckReport, Hit, Lemma, Problem, Statement
 from .world import World, read_problem
 

@@ -57,6 +57,11 @@ def children(node: Node) -> tuple[int, ...]:
     return node[2] if node[0] == CONST else node[_CHILDREN[node[0]]]
 
 
+def tag(node: Node) -> int:
+    """Return what kind of node this is."""
+    return node[0]
+
+
 class Terms:
     """An arena of interned terms. Grows only; not safe for threads."""
 
@@ -68,7 +73,7 @@ class Terms:
     def add(self, node: Node) -> int:
         """Return the term of `node`, whose children must be terms of this arena."""
         # `True == 1` in a key, hence the type in literals.
-        key = (*node, type(node[1])) if node[0] == LIT else node
+        key: Node = (*node, isinstance(node[1], str)) if node[0] == LIT else node
         found = self._index.get(key)
         if found is not None:
             return found

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 Outcome = Literal["accepted", "rejected", "undecided"]
-"""`accepted` needs positive evidence from the kernel; `undecided` (a limit or a broken part) is neither of the others."""
+"""`accepted` needs positive evidence from the kernel; `undecided` (a limit, a broken part) is neither of the others."""
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class Lemma(msgspec.Struct, frozen=True, kw_only=True):
     """Axioms in the closure of statement and proof."""
 
     premises: tuple[tuple[str, str], ...] = ()
-    """For `P₁ → … → Pₙ → Q`: the hash of each `Pᵢ`, with the hash of what stands from `Pᵢ` on; last `("", hash of Q)`."""
+    """For `P₁ → … → Pₙ → Q`: the hash of each `Pᵢ` and of what stands from `Pᵢ` on; last `("", hash of Q)`."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,9 +25,7 @@ _ARTIFACT = "out.olean"
 _FAILED = 125
 
 
-def guard(
-    job: Job, *, lean: ctypes.CDLL, scratch: str, reply: int, control: int, foreign: Sequence[int]
-) -> NoReturn:
+def guard(job: Job, *, lean: ctypes.CDLL, scratch: str, reply: int, control: int, foreign: Sequence[int]) -> NoReturn:
     """Run a job to its end, write the report to `reply`, and exit. Closing `control` from outside ends it early.
 
     `foreign` are the fork server's other descriptors, which are closed.

@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import tempfile
+from pathlib import Path
 from typing import NoReturn
 
 import msgspec
@@ -62,6 +63,15 @@ class Server:
             os.kill(running.guardian, signal.SIGKILL)
         for running in self._running.values():
             os.waitpid(running.guardian, 0)
+        self._running.clear()
+        self._bury_orphans()
+
+    def _bury_orphans(self) -> None:
+        """Wait for provers whose guardian was killed; the kernel has killed them at that moment."""
+        guardians = {running.guardian for running in self._running.values()}
+        for child in _children():
+            if child not in guardians:
+                os.waitpid(child, 0)
 
     def _receive(self) -> bool:
         try:
@@ -109,15 +119,24 @@ class Server:
         _, status = os.waitpid(running.guardian, 0)
         del self._running[running.job]
         if os.waitstatus_to_exitcode(status) != 0:
+            self._bury_orphans()
             lost = JobReport(id=running.job, outcome="crashed", reason="the guardian of the check was killed")
             running.report = bytearray(encode(lost))
         self._link.sendall(frame(bytes(running.report)))
+
+
+def _children() -> list[int]:
+    process = os.getpid()
+    with contextlib.suppress(FileNotFoundError):  # a kernel may be built without this list
+        return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    return []
 
 
 def main(arguments: list[str]) -> NoReturn:
     """Try the sandbox, load Lean, report what holds, and serve."""
     library, scratch, descriptor = arguments
     libc.die_with_parent(signal.SIGTERM)
+    libc.adopt_orphans()
     cell = tempfile.mkdtemp(prefix="cell-", dir=scratch)
     report = try_layers(cell)
     with contextlib.suppress(OSError):

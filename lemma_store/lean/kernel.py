@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..declarations import Declaration, Kind
-from ..refusals import Refused
-from ..terms import IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms
+from lemma_store.declarations import Declaration, Kind
+from lemma_store.refusals import Refused
+from lemma_store.terms import IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms
+
 from .objects import Objects
 
 HEARTBEATS = 4_000_000_000
@@ -119,9 +120,10 @@ class Kernel:
             case 5:
                 return make.call("lean_expr_mk_app", *below)
             case 6 | 7:
-                return make.binder(node[0] == PI, self._name(node[3]), *below, node[4])
+                type_, body = below
+                return make.binder(self._name(node[3]), type_, body, is_pi=node[0] == PI, style=node[4])
             case 8:
-                return make.let(self._name(node[4]), *below)
+                return make.call("lean_expr_mk_let", self._name(node[4]), *below)
             case 9:
                 return make.literal(node[1])
             case 11:

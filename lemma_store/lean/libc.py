@@ -7,6 +7,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
 
@@ -42,6 +43,11 @@ def unmount(target: str, *, flags: int) -> None:
 def die_with_parent(signal_number: int) -> None:
     """Ask the kernel to send this process a signal when the thread that made it ends."""
     prctl(_PR_SET_PDEATHSIG, signal_number)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose parent has died."""
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def forbid_new_privileges() -> None:

@@ -143,14 +143,10 @@ class Objects:
         """Return the name `prefix.part` with a numeric part."""
         return self.call("lean_name_mk_numeral", prefix, self.number(part))
 
-    def binder(self, is_pi: bool, name: int, type_: int, body: int, style: int) -> int:
+    def binder(self, name: int, type_: int, body: int, *, is_pi: bool, style: int) -> int:
         """Return a λ or ∀."""
         symbol = self._lean.lean_expr_mk_forall if is_pi else self._lean.lean_expr_mk_lambda
         return _keep(symbol(_keep(name), _keep(type_), _keep(body), style))
-
-    def let(self, name: int, type_: int, value: int, body: int) -> int:
-        """Return a `let`."""
-        return self.call("lean_expr_mk_let", name, type_, value, body)
 
     def literal(self, value: int | str) -> int:
         """Return a literal expression."""

@@ -7,9 +7,10 @@ exactly of the expected form is `Refused`.
 from collections.abc import Callable
 from typing import TypeVar
 
-from ..declarations import SAFE, Declaration, Kind, Module
-from ..refusals import Refused
-from ..terms import APP, BVAR, CONST, IMAX, LAM, LET, LIT, MAX, PARAM, PI, PROJ, SORT, SUCC, ZERO, Name, Terms
+from lemma_store.declarations import SAFE, Declaration, Kind, Module
+from lemma_store.refusals import Refused
+from lemma_store.terms import APP, BVAR, CONST, IMAX, LAM, LET, LIT, MAX, PARAM, PI, PROJ, SORT, SUCC, ZERO, Name, Terms
+
 from .regions import Region
 
 MAX_CONSTANTS = 200_000

@@ -8,7 +8,7 @@ the reader insists on it: so there are no cycles, whatever the bytes are.
 
 import struct
 
-from ..refusals import Refused
+from lemma_store.refusals import Refused
 
 MAX_BYTES = 64 << 20
 """Largest file that is read at all."""
