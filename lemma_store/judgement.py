@@ -153,18 +153,22 @@ class _Bench:
         if name in self._found:
             return self._found[name].outcome == "accepted"
         try:
-            if name in above:
-                raise Refused(f"{dotted(name)} and {dotted(above[-1])} need each other")
-            unit = collect(name, self._declarations, self._units, self._session.known, self._session.terms)
-            for other in sorted(unit.units, key=repr):
-                if not self._judge(other, (*above, name)):
-                    raise Refused(f"{dotted(name)} uses {dotted(other)}, which was not accepted")
-            self._found[name] = self._admit(unit)
+            self._found[name] = self._admit(self._prepare(name, above))
         except Refused as refusal:
             self._found[name] = Judged(
                 name=dotted(name), outcome="rejected", reasons=(refusal.reason,), is_theorem=self._units[name]
             )
         return self._found[name].outcome == "accepted"
+
+    def _prepare(self, name: Name, above: tuple[Name, ...]) -> Unit:
+        """Return the unit with everything that it needs accepted."""
+        if name in above:
+            raise Refused(f"{dotted(name)} and {dotted(above[-1])} need each other")
+        unit = collect(name, self._declarations, self._units, self._session.known, self._session.terms)
+        for other in sorted(unit.units, key=repr):
+            if not self._judge(other, (*above, name)):
+                raise Refused(f"{dotted(name)} uses {dotted(other)}, which was not accepted")
+        return unit
 
     def _admit(self, unit: Unit) -> Judged:
         session = self._session

@@ -28,7 +28,6 @@ from .terms import (
     Node,
     Terms,
     dotted,
-    tag,
 )  # fmt: skip
 
 MAX_TEXT = 4_000
@@ -103,9 +102,9 @@ class Printer:
     def _sort(self, level: int) -> str:
         count = 0
         node: Node = self._terms.nodes[level]
-        while tag(node) == SUCC:
+        while node[0] == SUCC:
             count += 1
-            node = self._terms.nodes[node[1]]
+            node = self._terms.node(node[1])
         if node[0] == ZERO:
             return {0: "Prop", 1: "Type"}.get(count, f"Type {count - 1}")
         inner = dotted(node[1]) if node[0] == PARAM else "_"
@@ -116,7 +115,7 @@ class Printer:
     def _spine(self, term: int) -> tuple[int, list[int]]:
         arguments: list[int] = []
         node = self._terms.nodes[term]
-        while tag(node) == APP:
+        while node[0] == APP:
             arguments.append(node[2])
             term = node[1]
             node = self._terms.nodes[term]
@@ -173,7 +172,7 @@ class Printer:
             left = self._show(node[1], scope, _ARROW + 1)
             return _paren(f"{left} → {self._show(node[2], (*scope, '_'), _ARROW)}", prec, _ARROW + 1)
         binders: list[tuple[str, str, int]] = []
-        while tag(node) == PI and (_uses(self._terms, node[2]) or node[4] != DEFAULT):
+        while node[0] == PI and (_uses(self._terms, node[2]) or node[4] != DEFAULT):
             name = _fresh(node[3], scope)
             binders.append((name, self._show(node[1], scope, _LOWEST), node[4]))
             scope = (*scope, name)
@@ -192,9 +191,9 @@ class Printer:
     def _collect_styles(self, term: int) -> tuple[int, ...]:
         found: list[int] = []
         node: Node = self._terms.nodes[term]
-        while tag(node) == PI:
+        while node[0] == PI:
             found.append(node[4])
-            node = self._terms.nodes[node[2]]
+            node = self._terms.node(node[2])
         return tuple(found)
 
 

@@ -57,11 +57,6 @@ def children(node: Node) -> tuple[int, ...]:
     return node[2] if node[0] == CONST else node[_CHILDREN[node[0]]]
 
 
-def tag(node: Node) -> int:
-    """Return what kind of node this is."""
-    return node[0]
-
-
 class Terms:
     """An arena of interned terms. Grows only; not safe for threads."""
 
@@ -81,6 +76,10 @@ class Terms:
         self.nodes.append(node)
         self._open.append(self._measure(node))
         return term
+
+    def node(self, term: int) -> Node:
+        """Return the node of `term`."""
+        return self.nodes[term]
 
     def _measure(self, node: Node) -> int:
         if node[0] == BVAR:
