@@ -63,6 +63,12 @@ class RunState:
         fold = getattr(self, f"_on_{event.kind}", None)
         return list(fold(event, event.body)) if fold is not None else []
 
+    @property
+    def is_target_proved(self) -> bool:
+        """Whether the first part of the plan, the theorem, is closed."""
+        target = next(iter(self.nodes.values()), None)
+        return target is not None and target.is_closed
+
     def children(self, parent: str | None) -> list[SeenNode]:
         """Parts directly below one, oldest first."""
         return [node for node in self.nodes.values() if node.parent == parent]

@@ -168,6 +168,9 @@ class _Run:
                 async with team(specs, log_folder=self.folder.agent_logs) as agents:
                     await self._watch(agents, has_ended)
                 reason = "every agent has ended"
+            if self.state.is_target_proved:
+                with anyio.move_on_after(SETTLE_S):  # the server is assembling; that is not the team's time
+                    await has_ended.wait()
             tasks.cancel_scope.cancel()
         close = EpisodeClose(episode=episode, status="unsolved", reason=reason)
         status = await link.call("episode.close", close, EpisodeStatus)

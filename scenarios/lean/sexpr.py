@@ -10,7 +10,7 @@ import msgspec
 
 from bus.errors import BadProblem
 
-MAX_DEPTH = 400
+MAX_DEPTH = 150
 _TOKEN = re.compile(
     r"\s+|;[^\n]*|(?P<open>\()|(?P<close>\))|\|(?P<quoted>[^|]*)\||(?P<string>\"[^\"]*\")|(?P<atom>[^\s()|;\"]+)"
 )
