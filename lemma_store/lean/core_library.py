@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -113,22 +113,34 @@ async def _build(sources: Mapping[str, str], *, order: tuple[str, ...], lean: Fo
     started = anyio.current_time()
     draft = Path(await anyio.to_thread.run_sync(_make_draft, folder))
     try:
-        imports = _dependencies(sources)
-        done = {module: anyio.Event() for module in order}
-
-        async def compile_one(module: str) -> None:
-            for wanted in imports[module]:
-                await done[wanted].wait()
-            await _compile(module, source=sources[module], lean=lean, folder=draft)
-            done[module].set()
-
-        async with anyio.create_task_group() as tasks:
-            for module in order:
-                tasks.start_soon(compile_one, module)
+        await _compile_all(sources, order=order, lean=lean, folder=draft)
         await anyio.to_thread.run_sync(_put_in_place, draft, folder, order)
     finally:
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(draft, ignore_errors=True))
     _log.info("core_library_built", folder=str(folder), seconds=round(anyio.current_time() - started, 2))
+
+
+async def _compile_all(sources: Mapping[str, str], *, order: Iterable[str], lean: ForkServer, folder: Path) -> None:
+    """Compile every module as soon as those it imports are there."""
+    imports = _dependencies(sources)
+    done = {module: anyio.Event() for module in sources}
+    failures: list[LeanUnavailable] = []
+
+    async def compile_one(module: str) -> None:
+        for wanted in imports[module]:
+            await done[wanted].wait()
+        try:
+            await _compile(module, source=sources[module], lean=lean, folder=folder)
+        except LeanUnavailable as failure:
+            failures.append(failure)
+            tasks.cancel_scope.cancel()
+        done[module].set()
+
+    async with anyio.create_task_group() as tasks:
+        for module in order:
+            tasks.start_soon(compile_one, module)
+    if failures:
+        raise failures[0]
 
 
 async def _compile(module: str, *, source: str, lean: ForkServer, folder: Path) -> None:

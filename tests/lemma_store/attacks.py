@@ -1,10 +1,12 @@
 """Attacks on the sandbox from inside: a callable runs in the place of Lean, with all that Lean could do."""
 
+import ctypes
 import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
@@ -77,7 +79,14 @@ def start(
     reply, reply_end = os.pipe()
     control_end, control = os.pipe()
     if (pid := os.fork()) == 0:
-        guard(job, lean=Attack(action), scratch=str(scratch), reply=reply_end, control=control_end)  # pyright: ignore[reportArgumentType]
+        guard(
+            job,
+            lean=cast(ctypes.CDLL, Attack(action)),
+            scratch=str(scratch),
+            reply=reply_end,
+            control=control_end,
+            foreign=(reply, control),
+        )
     os.close(reply_end)
     os.close(control_end)
     return Attempt(pid=pid, reply=reply, control=control)

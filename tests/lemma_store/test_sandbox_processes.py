@@ -100,7 +100,7 @@ def test_the_kernel_is_out_of_reach(confinement: Confinement, scratch: Path):
     assert report.output.split() == [b"PermissionError"] * 8
 
 
-def test_system_calls_of_another_architecture_are_deadly(scratch: Path):
+def test_the_other_numbering_of_system_calls_is_refused(scratch: Path):
     x32_getpid = 0x40000000 + 39
 
     report = attack(tried(lambda: libc.syscall(x32_getpid)), scratch=scratch)
