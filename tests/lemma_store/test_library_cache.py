@@ -97,7 +97,7 @@ async def test_a_damaged_library_is_built_anew(lean: ForkServer, toolchain: Tool
 async def test_a_library_that_does_not_compile_says_where(
     lean: ForkServer, toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    broken = SMALL | {"Small.Right": "prelude\nimport Small.Left\n\naxiom wrong : Nowhere\n"}
+    broken = SMALL | {"Small.Right": "prelude\nimport Small.Left\n\naxiom wrong : Left Left\n"}
     monkeypatch.setattr(core_library, "read_core_sources", lambda: broken)
 
     with pytest.raises(LeanUnavailable, match=r"module Small\.Right .* line 4"):
