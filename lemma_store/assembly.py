@@ -1,6 +1,7 @@
 """Step 9 of the pipeline: one kernel environment from nothing to the target, and the certificate that says so."""
 
 import hashlib
+import re
 from pathlib import Path
 
 import anyio.to_thread
@@ -14,6 +15,8 @@ from .lean.toolchain import LEAN_VERSION
 from .policy import ALLOWED_AXIOMS, POLICY_ID
 from .types import Assembly, Certificate, Credit, Lemma
 from .world import World, write_atomically
+
+_WORD = re.compile(r"[^\W\d][\w'!?₀-₉]*")
 
 CERTIFICATE = "certificate.json"
 PROOF = "proof.lean"
@@ -77,14 +80,33 @@ def _confirm(found: Answer, root: Lemma) -> None:
 
 
 def proof_text(world: World, units: list[Lemma], root: Lemma) -> str:
-    """Return the whole proof as one Lean text: definitions, lemmas in dependency order, the target."""
+    """Return the whole proof as one Lean text: definitions, lemmas in dependency order, the target.
+
+    A text may name lemmas that its proof term came to do without; they stand in it too, so that it elaborates.
+    """
     parts = [
         "prelude\nimport MiniCore\nset_option autoImplicit false",
         world.problem.source.strip(),
-        *(f"-- {unit.author}\n{unit.source.strip()}" for unit in units),
+        *(f"-- {unit.author}\n{unit.source.strip()}" for unit in _readable(world, units)),
         f"theorem {world.problem.theorem} :\n    {world.problem.statement.text} :=\n  {root.name}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _readable(world: World, units: list[Lemma]) -> list[Lemma]:
+    order: dict[str, Lemma] = {}
+    stack = [(unit, False) for unit in reversed(units)]
+    while stack:
+        unit, is_ready = stack.pop()
+        if unit.id in order:
+            continue
+        if is_ready:
+            order[unit.id] = unit
+        else:
+            named = [item for item in world.mentioned(_WORD.findall(unit.source)) if item.id != unit.id]
+            below = {item.id: item for item in (*map(world.unit, unit.uses), *named)}
+            stack += [(unit, True), *((item, False) for item in below.values() if item.id not in order)]
+    return list(order.values())
 
 
 def credit(units: list[Lemma], theorem: str, root: Lemma) -> tuple[Credit, ...]:
