@@ -13,8 +13,8 @@ from .log import as_event
 from .types import CallToken, DeltaPage
 
 _CALL_MAX_MS = 120_000  # no call lasts that long: one that is older died with its server
-_PAGE_EVENTS = 256
-_PAGES_MAX = 40
+_PAGE_EVENTS = 64
+_PAGES_MAX = 160
 
 
 class Calls:

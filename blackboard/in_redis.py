@@ -99,7 +99,7 @@ class EpisodeStore:
         """Run a script that may run twice without harm."""
         return await self._run(script, episode, [operation_key(episode, ""), *extra_keys], 0, args)
 
-    async def read(self, episode: str, *commands: tuple[str | int, ...]) -> list[Any]:
+    async def read(self, episode: str, *commands: tuple[str, str, *tuple[str | int | bytes, ...]]) -> list[Any]:
         """Run reading commands at one moment; the second word of each is the name of a key."""
         if not is_episode_id(episode):
             raise _unknown_episode(episode)
@@ -108,7 +108,7 @@ class EpisodeStore:
             async with self._client.pipeline(transaction=True) as batch:
                 batch.execute_command("EXISTS", key(episode, "meta"))
                 for verb, name, *rest in commands:
-                    batch.execute_command(str(verb), key(episode, str(name)), *rest)
+                    batch.execute_command(verb, key(episode, name), *rest)
                 return await batch.execute()
 
         is_known, *replies = await self._insist(send)

@@ -1,8 +1,7 @@
 """The AND/OR graph of parts and the lemmas that close them."""
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -82,14 +81,16 @@ class Plan:
 
     async def frontier(self, episode: str, agent: str = "", *, limit: int = 200) -> list[Candidate]:
         """Return the open nodes nearest to the theorem, then oldest, as `agent` sees them."""
-        columns = await self._store.ask("frontier", episode=episode, args={"agent": agent, "limit": limit})
-        if not columns:
+        placed, leases = await self._store.ask("frontier", episode=episode, args={"limit": limit})
+        ids: list[bytes] = placed[::2]
+        if not ids:
             return []
-        *columns, leases = columns
-        held = [msgspec.json.decode(lease, type=Lease) for lease in leases]
-        rows = [(_node(fixed, status, None, down), *rest) for fixed, status, down, *rest in zip(*columns, strict=True)]
-        open_ids = {row[0].id for row in rows}
-        return [_candidate(*row, held=held, open_ids=open_ids) for row in rows]
+        own = [b"%b|%b" % (node, agent.encode()) for node in ids]
+        columns = [("HMGET", name, *ids) for name in ("nodes", "status", "down", "up", "tries")]
+        fixed, status, *rest = await self._store.read(episode, *columns, ("HMGET", "tries", *own))
+        rows = zip(fixed, status, placed[1::2], *rest, strict=True)
+        around = _around([msgspec.json.decode(lease, type=Lease) for lease in leases], ids)
+        return [_candidate(around, *row) for row in rows if row[1] != b"closed"]
 
     async def same_statement(self, episode: str, statement_hash: str) -> Same:
         """Tell which node and which lemma have the statement, if any."""
@@ -136,15 +137,37 @@ def _node(fixed: bytes, status: bytes, lemma: bytes | None, down: bytes | None) 
     )
 
 
+class _Around(msgspec.Struct, frozen=True, kw_only=True):
+    """What a candidate is seen against: who holds what, and which nodes are open."""
+
+    held: Mapping[str, list[Lease]]
+    open_ids: frozenset[str]
+
+
+def _around(leases: Sequence[Lease], ids: Sequence[bytes]) -> _Around:
+    held: dict[str, list[Lease]] = {}
+    for lease in leases:
+        held.setdefault(lease.node, []).append(lease)
+    return _Around(held=held, open_ids=frozenset(name.decode() for name in ids))
+
+
 def _candidate(
-    node: Node, up: bytes | None, depth: bytes, tries: bytes | None, own: bytes | None, **around: Any
+    around: _Around,
+    fixed: bytes,
+    status: bytes,
+    depth: int,
+    down: bytes | None,
+    up: bytes | None,
+    tries: bytes | None,
+    own: bytes | None,
 ) -> Candidate:
+    node = _node(fixed, status, None, down)
     above = [edge.partition(":")[2] for edge in _words(up)]
-    held: list[Lease] = [lease for lease in around["held"] if lease.node == node.id]
+    held = around.held.get(node.id, ())
     return Candidate(
         node=node,
-        depth=int(depth),
-        parents=tuple(dict.fromkeys(parent for parent in above if parent in around["open_ids"])),
+        depth=depth,
+        parents=tuple(dict.fromkeys(parent for parent in above if parent in around.open_ids)),
         is_linked=bool(above),
         holders=tuple(lease.agent for lease in held),
         approaches=tuple(lease.approach for lease in held),

@@ -128,9 +128,8 @@ async def test_a_missing_event_is_found_with_its_position(board: Board, episode:
     assert await board.verify_chain(episode) == seq
 
 
-async def test_a_forged_last_event_is_found(board: Board, episode: str, raw: Any) -> None:
-    """Even one whose own hash fits: the episode remembers the head of the chain."""
-    seq = await note(board, episode)
+async def forge(raw: Any, episode: str, seq: int) -> None:
+    """Change an event and give it the hash that fits."""
     ((_, fields),) = await raw.xrange(key(episode, "events"), f"{seq}-0", f"{seq}-0")
     body = fields["body"].replace('"x"', '"y"')
     forged = Entry(
@@ -138,7 +137,20 @@ async def test_a_forged_last_event_is_found(board: Board, episode: str, raw: Any
         prev=fields["prev"], hash="",
     )  # fmt: skip
     await rewrite(raw, episode, seq, body=body, hash=seal(forged))
+
+
+async def test_a_forged_event_breaks_the_chain_behind_it(board: Board, episode: str, raw: Any) -> None:
+    """Its own hash fits, but the next event seals another one; behind the last one stands the remembered head."""
+    seq = await note(board, episode)
+    await forge(raw, episode, seq)
     assert await board.verify_chain(episode) == seq
+
+
+async def test_a_forged_event_is_found_at_the_event_that_seals_it(board: Board, episode: str, raw: Any) -> None:
+    seq = await note(board, episode)
+    after = await note(board, episode)
+    await forge(raw, episode, seq)
+    assert await board.verify_chain(episode) == after
 
 
 async def test_every_key_of_an_episode_has_its_tag_and_scripts_are_cached(board: Board, episode: str, raw: Any) -> None:

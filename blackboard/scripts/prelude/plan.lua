@@ -16,7 +16,7 @@ end
 local function place_open(node, depth)
   redis.call('HSET', DEPTHS, node, depth)
   if redis.call('HGET', STATUS, node) ~= 'closed' then
-    redis.call('ZADD', OPEN, depth * 10000000 + tonumber(string.sub(node, 2)), node)
+    redis.call('ZADD', OPEN, depth * DEPTH_STEP + tonumber(string.sub(node, 2)), node)
   end
 end
 

@@ -10,6 +10,7 @@ local ARGS = cjson.decode(ARGV[3])
 local CLOCK = redis.call('TIME')
 local NOW = CLOCK[1] * 1000 + math.floor(CLOCK[2] / 1000)
 local FAR = 1000 -- depth of a node that nothing connects to the theorem
+local DEPTH_STEP = 10000000 -- more nodes than an episode can have
 
 local text = cjson.encode
 
