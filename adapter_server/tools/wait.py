@@ -32,14 +32,15 @@ async def wait(arguments: WaitArguments, *, caller: Caller, board: Board, lemma_
     deadline = anyio.current_time() + limit_s
     after = caller.seen_seq
     while True:
-        left_s = max(deadline - anyio.current_time(), 0.0)
+        is_open = (status := (await board.meta(caller.episode)).status) == "open"
+        left_s = max(deadline - anyio.current_time(), 0.0) if is_open else 0.0
         events = await board.wait(caller.episode, after, min(left_s, caller.policy.lease_s / 3))
         wanted = [event for event in events if is_for(event, caller.agent) and _is_wanted(event, arguments)]
         if wanted:
             return _happened(wanted[:MAX_EVENTS])
         after = events[-1].seq if events else after
-        if not events and (meta := await board.meta(caller.episode)).status != "open":
-            return ToolReply(headline=f"the episode is {meta.status}: stop", facts={"events": [], "timed_out": False})
+        if not events and not is_open:
+            return ToolReply(headline=f"the episode is {status}: stop", facts={"events": [], "timed_out": False})
         if not events and left_s <= 0:
             return ToolReply(
                 headline=f"nothing in {limit_s:g} s", facts={"events": [], "timed_out": True}, is_settled=False

@@ -1,6 +1,7 @@
 """A real daemon in a process of its own: real Valkey, real Lean, on a port that the system chooses."""
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -127,6 +128,10 @@ class Agent:
         self.client = client
         self.registered = registered
 
+    @property
+    def name(self) -> str:
+        return self.registered.agent
+
     async def call(self, tool: str, **arguments: object) -> Reply:
         with anyio.fail_after(50):
             result = await self.client.call_tool(tool, arguments)
@@ -160,7 +165,13 @@ async def agent_client(registered: AgentRegistered, mode: str = "auto") -> Async
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
         Client(streamable_http_client(registered.url, http_client=http), mode=mode) as client,
     ):
-        yield Agent(client, registered)
+        failure: Exception | None = None
+        try:
+            yield Agent(client, registered)
+        except Exception as error:  # noqa: BLE001 - raised below, outside the client's task groups
+            failure = error
+    if failure is not None:
+        raise failure
 
 
 async def open_episode(link: Link, source: str = REV_REV, **options: Any) -> EpisodeCreated:
@@ -193,6 +204,26 @@ def join(link: Link, episode: str) -> Join:
     @asynccontextmanager
     async def joined(name: str, mode: str = "auto", role: str = "") -> AsyncGenerator[Agent]:
         registered = await register(link, episode, name, role)
+        async with agent_client(registered, mode) as agent:
+            yield agent
+
+    return joined
+
+
+@pytest.fixture(scope="session")
+async def shared_episode(daemon: DaemonProcess) -> str:
+    async with daemon.bus() as opened:
+        return (await open_episode(opened)).episode
+
+
+@pytest.fixture
+def team(daemon: DaemonProcess, shared_episode: str) -> Join:
+    """Let an agent join an episode that other tests use too, under a name of its own that begins with the given one."""
+
+    @asynccontextmanager
+    async def joined(name: str, mode: str = "auto") -> AsyncGenerator[Agent]:
+        async with daemon.bus() as opened:
+            registered = await register(opened, shared_episode, f"{name}-{secrets.token_hex(3)}")
         async with agent_client(registered, mode) as agent:
             yield agent
 

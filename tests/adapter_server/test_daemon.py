@@ -1,0 +1,135 @@
+"""The daemon as a process: it starts, stops, is killed and goes on where it was."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import psutil
+import pytest
+
+from adapter_server.daemon import running_daemon
+from adapter_server.settings import Settings
+from bus.errors import BadDataFolder, PortInUse
+from bus.link import connect
+from bus.messages import EpisodeRef, EpisodeStatus
+from tests.adapter_server.conftest import APP_NIL, REV_REV, DaemonProcess, agent_client, open_episode, register
+
+pytestmark = pytest.mark.anyio
+
+LEMMA = "theorem nil_nil : app .nil .nil = .nil := by rfl"
+APP_NIL_PROOF = """theorem app_nil : ∀ (x : L), app x .nil = x := by
+  intro x
+  induction x with
+  | nil => rfl
+  | cons h t ih => simp [app, ih]
+"""
+
+
+def children(pid: int) -> list[psutil.Process]:
+    return psutil.Process(pid).children(recursive=True)
+
+
+async def test_nothing_acknowledged_is_lost_by_kill_9(fresh_daemon: DaemonProcess) -> None:
+    async with fresh_daemon.bus() as link:
+        episode = (await open_episode(link, REV_REV, seconds=600)).episode
+        registered = await register(link, episode, "ada", "scout")
+    async with agent_client(registered, "legacy") as ada:
+        claimed = await ada.ok("claim", action="next", approach="induction")
+        lemma = (await ada.ok("check", source=LEMMA))["verdicts"][0]["lemma"]
+        await ada.ok("plan", action="add", name="helper", statement="∀ (x : L), app x .nil = x")
+        sent = await ada.ok("say", type="note", text="before the crash")
+
+        note = fresh_daemon.folder.server()
+        assert note is not None
+        family = children(note.pid)
+        fresh_daemon.stop(signal.SIGKILL)
+        fresh_daemon.start()
+        _, alive = psutil.wait_procs(family, timeout=10)
+        assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+
+        # The very same client goes on: same token, and a session that the new process never saw.
+        digest = await ada.ok("digest")
+        assert digest["me"] == {"agent": "ada", "role": "scout"}
+        assert [(one["node"], one["fence"]) for one in digest["leases"]] == [("n0", claimed["fence"])]
+        assert {one["name"] for one in digest["frontier"]} == {"rev_rev", "helper"}
+        assert [one["name"] for one in digest["lemmas"]] == [lemma]
+        assert (await ada.ok("get", id=sent["message"]))["text"].endswith("before the crash")
+        used = await ada.ok("check", source=f"theorem again : app .nil .nil = .nil := by rw [{lemma}]")
+        assert used["verdicts"][0]["outcome"] == "accepted"
+    async with fresh_daemon.bus() as link:
+        after = await link.call("episode.status", EpisodeRef(episode=episode), EpisodeStatus)
+        assert (after.status, after.nodes, after.agents[0].name) == ("open", 2, "ada")
+        assert await register(link, episode, "ada") == registered
+
+
+async def test_a_target_that_closed_before_the_crash_is_assembled_after_it(fresh_daemon: DaemonProcess) -> None:
+    async with fresh_daemon.bus() as link:
+        episode = (await open_episode(link, APP_NIL)).episode
+        registered = await register(link, episode, "ada")
+    async with agent_client(registered) as ada:
+        await ada.ok("check", source=APP_NIL_PROOF)
+    fresh_daemon.stop(signal.SIGKILL)
+    fresh_daemon.start()
+    async with fresh_daemon.bus() as link:
+        with anyio.fail_after(60):
+            events = [event async for event in link.subscribe(episode)]
+        assert events[-1].body["status"] == "solved"
+        solved = await link.call("episode.status", EpisodeRef(episode=episode), EpisodeStatus)
+        assert solved.proof is not None
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+async def test_a_stopped_daemon_leaves_no_process_and_no_address(
+    tmp_path: Path, sent: signal.Signals, code: int
+) -> None:
+    daemon = DaemonProcess(tmp_path / "data")
+    daemon.start()
+    note = daemon.folder.server()
+    assert note is not None
+    family = children(note.pid)
+    assert family
+    async with connect(daemon.url, token=daemon.token):
+        assert await anyio.to_thread.run_sync(daemon.stop, sent) == code
+    assert daemon.folder.server() is None
+    assert not psutil.wait_procs(family, timeout=5)[1]
+    assert not list(daemon.folder.scratch.iterdir())
+
+
+async def test_a_port_in_use_is_said_before_anything_starts(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        settings = Settings(port=taken.getsockname()[1], data=str(tmp_path / "data"))
+        with pytest.raises(PortInUse) as caught:
+            async with running_daemon(settings):
+                raise AssertionError
+        assert "--port" in caught.value.hint
+    assert not list((tmp_path / "data" / "store").iterdir())
+
+
+async def test_a_second_daemon_on_the_same_folder_is_refused(daemon: DaemonProcess) -> None:
+    with pytest.raises(BadDataFolder):
+        async with running_daemon(Settings(port=0, data=str(daemon.folder.path))):
+            raise AssertionError
+
+
+async def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "format").write_text("adapter-server data 99\n")
+    with pytest.raises(BadDataFolder):
+        async with running_daemon(Settings(port=0, data=str(tmp_path))):
+            raise AssertionError
+
+
+def test_tokens_do_not_appear_in_the_log(daemon: DaemonProcess) -> None:
+    text = daemon.log.read_text()
+    assert daemon.token not in text
+    assert "aa1_" not in text
+
+
+def test_tools_know_nothing_of_mcp() -> None:
+    code = "import sys, adapter_server.tools.dispatcher; sys.exit(any(m.split('.')[0] == 'mcp' for m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False, env=dict(os.environ)).returncode == 0
