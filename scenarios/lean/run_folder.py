@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -57,6 +58,10 @@ class RunFolder(msgspec.Struct, frozen=True):
     def agent_logs(self) -> Path:
         """Folder with what the agents wrote, NAME.log each."""
         return self.path / "agents"
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def save_order(self, order: RunOrder) -> None:
         """Keep what was asked for."""

@@ -9,7 +9,7 @@ from typing import Protocol
 import anyio
 import msgspec
 
-from bus.errors import AdapterError, ConnectionLost
+from bus.errors import AdapterError, CallerError, ConnectionLost
 from bus.link import Link, connect
 from bus.messages import (
     AgentRegister,
@@ -67,7 +67,8 @@ async def run(order: RunOrder, folder: RunFolder, *, limits: RunLimits, viewer: 
     SIGINT and SIGTERM end it in order: the record says `interrupted`, the episode stays open for a later call.
 
     Raises:
-        AdapterError: the problem cannot be posed, or a part cannot be started or goes away; the record says `failed`.
+        CallerError: the problem cannot be posed; the folder is gone.
+        ServiceError: a part cannot be started or goes away; the record says `failed`.
     """
     current = _Run(order, folder, limits, viewer)
     failure: AdapterError | None = None
@@ -76,6 +77,9 @@ async def run(order: RunOrder, folder: RunFolder, *, limits: RunLimits, viewer: 
         record = await _until_signal(current)
     except* AdapterError as group:
         failure = _first(group)
+    if failure is not None and isinstance(failure, CallerError) and current.order.episode is None:
+        folder.remove()  # nothing was done yet, and the same call shall work once the input is right
+        raise failure
     if failure is not None:
         folder.save_record(current.stopped("failed", failure.message))
         raise failure
