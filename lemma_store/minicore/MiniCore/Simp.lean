@@ -58,7 +58,7 @@ theorem not_eq_false {p : Prop} (h : (¬p) = False) : p = True :=
 /-! ## The default `simp` set -/
 section
 variable (p q r : Prop)
-@[simp] theorem eq_self_iff_true {α : Sort u} (a : α) : a = a ↔ True := ⟨fun _ => trivial, fun _ => rfl⟩
+theorem eq_self_iff_true {α : Sort u} (a : α) : a = a ↔ True := ⟨fun _ => trivial, fun _ => rfl⟩
 @[simp] theorem heq_eq_eq {α : Sort u} (a b : α) : (a ≍ b) = (a = b) := propext ⟨eq_of_heq, heq_of_eq⟩
 @[simp] theorem eq_iff_iff {a b : Prop} : a = b ↔ (a ↔ b) := ⟨fun h => h ▸ Iff.rfl, propext⟩
 theorem eq_comm {α : Sort u} {a b : α} : a = b ↔ b = a := ⟨Eq.symm, Eq.symm⟩
