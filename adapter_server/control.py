@@ -36,9 +36,12 @@ def event_feed(board: Board) -> Feed:
 async def _batches(board: Board, episode: str, after_seq: int) -> AsyncGenerator[list[Event], None]:
     """Everything after `after_seq`, as it comes; ends with the episode's last event."""
     while True:
-        events = await board.events(episode, after_seq, BATCH) or await board.wait(episode, after_seq, POLL_S)
+        events = await board.events(episode, after_seq, BATCH)
+        if not events:
+            meta = await board.meta(episode)
+            if meta.status != "open" and after_seq >= meta.seq:
+                return
+            events = await board.wait(episode, after_seq, POLL_S)
         if events:
             yield events
             after_seq = events[-1].seq
-        elif (meta := await board.meta(episode)).status != "open" and after_seq >= meta.seq:
-            return
