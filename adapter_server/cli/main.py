@@ -135,17 +135,18 @@ def version() -> int:
 
 
 def main() -> None:
-    """Run a command and exit with its code."""
-    sys.exit(_run())
+    """Run the command that the command line names and exit with its code."""
+    sys.exit(run_command(sys.argv[1:]))
 
 
-def _run() -> int:
+def run_command(args: list[str]) -> int:
+    """Run one command and return its exit code; errors have been told on stderr."""
     from bus.errors import AdapterError
 
     from .exit_codes import complain
 
     try:
-        code = app(standalone_mode=False)
+        code = app(args, prog_name="adapter-server", standalone_mode=False)
     except AdapterError as error:
         return complain(error)
     except (KeyboardInterrupt, typer.Abort):

@@ -1,0 +1,111 @@
+"""A run from the command line to the certificate: its own server, real agents, real Lean."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scenarios.lean.run_folder import RunFolder
+
+pytestmark = pytest.mark.timeout(300)
+
+EASY = """inductive lst (a : Type) where
+  | nil
+  | cons (head : a) (tail : lst a)
+  deriving DecidableEq
+
+def app {a : Type} : lst a → lst a → lst a
+  | .nil, ys => ys
+  | .cons x xs, ys => lst.cons x (app xs ys)
+
+theorem app_nil : ∀ {a : Type} (xs : lst a), app xs (@lst.nil a) = xs := by sorry
+"""
+FALSE = "theorem all_three : ∀ (n : Nat), n = 3 := by sorry\n"
+
+
+def command(*args: str) -> list[str]:
+    return [sys.executable, "-m", "adapter_server.cli.main", *args]
+
+
+def finished(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*args), capture_output=True, text=True, timeout=200, check=False)
+
+
+def processes_on(folder: Path) -> list[str]:
+    """Command lines of whatever still runs on a folder."""
+    found: list[str] = []
+    for process in psutil.process_iter(["cmdline", "cwd"]):
+        facts = process.info
+        text = " ".join(facts["cmdline"] or [])
+        if str(folder) in text or str(facts["cwd"] or "").startswith(str(folder)):
+            found.append(text)
+    return found
+
+
+def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(tmp_path: Path) -> None:
+    (tmp_path / "easy.lean").write_text(EASY)
+    folder = tmp_path / "run"
+    done = finished("run", str(tmp_path / "easy.lean"), "--team", "tactician:2", "--out", str(folder), "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert list(result) == ["status", "seconds", "lemmas", "checks", "certificate", "agents"]
+    assert result["status"] == "solved"
+    assert set(result["agents"]) == {"tactician-1", "tactician-2"}
+    assert Path(result["certificate"]).is_relative_to(folder)
+    assert "theorem app_nil" in RunFolder(folder).proof_file.read_text()
+    assert RunFolder(folder).events()[-1].kind == "episode_closed"
+    assert processes_on(tmp_path) == []
+
+    verified = finished("verify", str(folder))
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert verified.stdout.startswith("proved: app_nil")
+
+    again = finished("run", "--resume", str(folder), "--json")
+    assert again.returncode == 0
+    assert json.loads(again.stdout) == result
+    assert "this run has ended already: solved" in again.stderr
+
+
+def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_in_the_same_episode(tmp_path: Path) -> None:
+    (tmp_path / "false.lean").write_text(FALSE)
+    folder = RunFolder(tmp_path / "run")
+    args = command("run", str(tmp_path / "false.lean"), "--team", "tactician:2", "--out", str(folder.path))
+    with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
+        assert runner.stderr is not None
+        assert any("joins" in line for line in runner.stderr)
+        runner.send_signal(signal.SIGINT)
+        _, err = runner.communicate(timeout=100)
+    assert runner.returncode == 130
+    assert f"adapter-server run --resume {folder.path}" in err
+    assert processes_on(tmp_path) == []
+    record, before = folder.record(), folder.events()
+    assert record is not None
+    assert record.status == "interrupted"
+
+    done = finished("run", "--resume", str(folder.path), "--time", "1", "--json")
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["status"] == "unsolved"
+    after = folder.record()
+    assert after is not None
+    assert after.episode == record.episode
+    assert folder.events()[: len(before)] == before
+    assert [event.seq for event in folder.events()] == list(range(1, len(folder.events()) + 1))
+    assert processes_on(tmp_path) == []
+
+    verified = finished("verify", str(folder.path))
+    assert verified.returncode == 1
+    assert verified.stdout.startswith("not proved")
+
+
+def test_a_problem_that_lean_refuses_is_bad_input_and_leaves_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "bad.lean").write_text("theorem t : unknown_thing = 1 := by sorry\n")
+    done = finished("run", str(tmp_path / "bad.lean"), "--out", str(tmp_path / "run"), "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "unknown_thing" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
+    assert processes_on(tmp_path) == []
