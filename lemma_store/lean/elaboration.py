@@ -1,6 +1,7 @@
 """Elaborate Lean files, each in a pristine process of its own."""
 
 import re
+from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -9,7 +10,7 @@ from typing import Literal, Self, cast
 import anyio
 import msgspec
 
-from bus.errors import BadArguments, NoSandbox, QueueFull
+from bus.errors import BadArguments, LeanUnavailable, NoSandbox, QueueFull
 
 from .forklink import ForkLink, start_fork_server
 from .jobs import Job, JobReport, Limits
@@ -79,25 +80,27 @@ class ForkServer:
         self._starting = anyio.Lock()
         self._tasks = anyio.create_task_group()
         self._link: ForkLink | None = None
+        self._is_closed = False
 
     async def __aenter__(self) -> Self:
         await anyio.Path(self._scratch).mkdir(parents=True, exist_ok=True)
-        await self._tasks.__aenter__()
-        await self._living_link()
-        if not (self.sandbox.is_sufficient or self._is_unsafe):
-            await self.__aexit__(None, None, None)
-            raise NoSandbox("this machine offers neither Landlock nor namespaces", hint=_NO_SANDBOX_HINT)
+        async with AsyncExitStack() as unless_ready:
+            await self._tasks.__aenter__()
+            unless_ready.push_async_exit(self)
+            await self._living_link()
+            if not (self.sandbox.is_sufficient or self._is_unsafe):
+                raise NoSandbox("this machine offers neither Landlock nor namespaces", hint=_NO_SANDBOX_HINT)
+            unless_ready.pop_all()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        self._tasks.cancel_scope.cancel()
+    ) -> None:
+        self._is_closed = True
         if self._link:
             await self._link.stop()
-        # An error of the block goes out as it is, not inside a group.
+        # The task group must not wrap an error that is not its own.
         await self._tasks.__aexit__(None, None, None)
-        return None
 
     @property
     def pid(self) -> int | None:
@@ -134,6 +137,8 @@ class ForkServer:
         async with self._starting:
             if self._link and self._link.is_alive:
                 return self._link
+            if self._is_closed:
+                raise LeanUnavailable("the fork server was closed")
             if self._link:
                 await self._link.stop()
             self._link, self.sandbox = await start_fork_server(self.toolchain, scratch=self._scratch)

@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
@@ -19,6 +20,7 @@ from .toolchain import Toolchain
 
 _START_SECONDS = 30
 _STOP_SECONDS = 10
+_HINT = "`adapter-server doctor` says what is missing"
 
 _log = structlog.get_logger()
 
@@ -83,10 +85,12 @@ class ForkLink:
         """Wait until Lean is loaded; return which layers of the sandbox hold. Raises LeanUnavailable."""
         try:
             with anyio.fail_after(_START_SECONDS):
-                return msgspec.msgpack.decode(await self._next_frame(), type=SandboxReport)
+                greeting = msgspec.msgpack.decode(await self._next_frame(), type=SandboxReport | str)
         except (anyio.EndOfStream, anyio.BrokenResourceError, TimeoutError) as error:
-            await self.stop()
-            raise LeanUnavailable("Lean could not be loaded", hint="`adapter-server doctor` says why") from error
+            raise LeanUnavailable("the process that loads Lean did not start", hint=_HINT) from error
+        if isinstance(greeting, str):
+            raise LeanUnavailable(f"Lean could not be loaded: {greeting}", hint=_HINT)
+        return greeting
 
     def _settle(self, report: JobReport) -> None:
         if event := self._waiting.get(report.id):
@@ -132,6 +136,9 @@ async def start_fork_server(toolchain: Toolchain, *, scratch: Path) -> tuple[For
             pass_fds=(descriptor,),
         )
     link = ForkLink(await anyio.abc.UNIXSocketStream.from_socket(ours), process=process)
-    report = await link.greet()
+    async with AsyncExitStack() as unless_ready:
+        unless_ready.push_async_callback(link.stop)
+        report = await link.greet()
+        unless_ready.pop_all()
     _log.info("fork_server_started", pid=link.pid)
     return link, report

@@ -22,7 +22,7 @@ import msgspec
 from . import libc
 from .forkchild import guard
 from .jobs import HEADER_BYTES, Cancel, Job, JobReport, decode_request, encode, frame, frame_size
-from .sandbox import try_layers
+from .sandbox import SandboxReport, try_layers
 
 _CHUNK_BYTES = 1 << 18
 
@@ -133,12 +133,37 @@ def _children() -> list[int]:
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Try the sandbox, load Lean, report what holds, and serve."""
+    """Try the sandbox, load Lean, report what holds (or why Lean does not load), and serve."""
     library, scratch, descriptor = arguments
+    signal.signal(signal.SIGTERM, _leave)
     libc.die_with_parent(signal.SIGTERM)
     libc.adopt_orphans()
     cell = tempfile.mkdtemp(prefix="cell-", dir=scratch)
-    report = try_layers(cell)
+    link = socket.socket(fileno=int(descriptor))
+    try:
+        report = try_layers(cell)
+        _serve(link, library=library, cell=cell, report=report)
+    finally:
+        shutil.rmtree(cell, ignore_errors=True)
+        os._exit(0)
+
+
+def _serve(link: socket.socket, *, library: str, cell: str, report: SandboxReport) -> None:
+    try:
+        lean = _load(library)
+    except OSError as error:
+        link.sendall(frame(encode(str(error))))
+        return
+    server = Server(link, lean=lean, scratch=cell)
+    with contextlib.suppress(ConnectionError):
+        try:
+            link.sendall(frame(encode(report)))
+            server.serve()
+        finally:
+            server.kill_all()
+
+
+def _load(library: str) -> ctypes.CDLL:
     with contextlib.suppress(OSError):
         # The C library loads it when a thread is cancelled, too late to find it from inside a sandbox.
         ctypes.CDLL("libgcc_s.so.1")
@@ -147,17 +172,11 @@ def main(arguments: list[str]) -> NoReturn:
     lean.lean_main.restype = ctypes.c_int
     lean.lean_initialize()
     gc.freeze()
-    link = socket.socket(fileno=int(descriptor))
-    link.sendall(frame(encode(report)))
-    server = Server(link, lean=lean, scratch=cell)
-    try:
-        server.serve()
-    except ConnectionError:
-        pass
-    finally:
-        server.kill_all()
-        shutil.rmtree(cell, ignore_errors=True)
-    os._exit(0)
+    return lean
+
+
+def _leave(*_: object) -> NoReturn:
+    sys.exit()
 
 
 if __name__ == "__main__":

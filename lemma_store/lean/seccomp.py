@@ -14,7 +14,7 @@ from . import libc
 
 _INSTRUCTION = struct.Struct("=HBBI")
 _LOAD_WORD, _JUMP_IF_EQUAL, _JUMP_IF_SET, _RETURN = 0x20, 0x15, 0x45, 0x06
-_OFFSET_NUMBER, _OFFSET_ARCHITECTURE, _OFFSET_ARGUMENT = 0, 4, 16
+_OFFSET_NUMBER, _OFFSET_ARCHITECTURE, _OFFSET_FIRST, _OFFSET_SECOND = 0, 4, 16, 24
 _X86_64 = 0xC000003E
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _SECCOMP, _SET_FILTER = 317, 1
@@ -22,6 +22,9 @@ _SECCOMP, _SET_FILTER = 317, 1
 _CLONE, _CLONE3, _PRCTL, _TGKILL, _PRLIMIT = 56, 435, 157, 234, 302
 _CLONE_THREAD = 0x10000
 _PR_SET_NAME = 15
+_FCNTL = 72
+_SIGNALS_BY_DESCRIPTOR = (8, 10, 15)
+"""Commands of fcntl that make the kernel send signals to a process of one's choice."""
 
 _FILES = {
     *(
@@ -38,7 +41,7 @@ _FILES = {
         20,
         21,
     ),  # read write close stat fstat lstat lseek pread pwrite readv writev access
-    *(32, 33, 292, 72, 73, 77),  # dup dup2 dup3 fcntl flock ftruncate
+    *(32, 33, 292, 73, 77),  # dup dup2 dup3 flock ftruncate
     *(78, 217, 79, 80, 82, 264, 316),  # getdents getdents64 getcwd chdir rename renameat renameat2
     *(2, 257, 83, 258, 87, 263, 89, 267, 95),  # open openat mkdir mkdirat unlink unlinkat readlink readlinkat umask
     *(262, 332, 269, 439),  # newfstatat statx faccessat faccessat2
@@ -87,6 +90,7 @@ def _program(process: int) -> bytes:
         *_on_argument(_TGKILL, test=_JUMP_IF_EQUAL, value=process),
         *_on_argument(_PRCTL, test=_JUMP_IF_EQUAL, value=_PR_SET_NAME),
         *_on_argument(_PRLIMIT, test=_JUMP_IF_EQUAL, value=0),
+        *_unless_second(_FCNTL, forbidden=_SIGNALS_BY_DESCRIPTOR),
     ]
     for position, number in enumerate(_ALLOWED):
         lines.append(_line(_JUMP_IF_EQUAL, number, then=len(_ALLOWED) - position))
@@ -98,8 +102,20 @@ def _on_argument(number: int, *, test: int, value: int) -> list[bytes]:
     """Allow a call if its first argument passes the test."""
     return [
         _line(_JUMP_IF_EQUAL, number, otherwise=4),
-        _line(_LOAD_WORD, _OFFSET_ARGUMENT),
+        _line(_LOAD_WORD, _OFFSET_FIRST),
         _line(test, value, otherwise=1),
+        _line(_RETURN, _ALLOW),
+        _line(_RETURN, _ERROR | errno.EPERM),
+    ]
+
+
+def _unless_second(number: int, *, forbidden: tuple[int, ...]) -> list[bytes]:
+    """Allow a call unless its second argument is one of some values."""
+    count = len(forbidden)
+    return [
+        _line(_JUMP_IF_EQUAL, number, otherwise=count + 3),
+        _line(_LOAD_WORD, _OFFSET_SECOND),
+        *(_line(_JUMP_IF_EQUAL, value, then=count - position) for position, value in enumerate(forbidden)),
         _line(_RETURN, _ALLOW),
         _line(_RETURN, _ERROR | errno.EPERM),
     ]

@@ -5,7 +5,6 @@ import os
 import signal
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -69,15 +68,18 @@ def test_address_space_is_limited_too(scratch: Path):
 
 def test_a_thousand_threads_are_too_many(scratch: Path):
     def action() -> int:
-        for _ in range(1_000):
-            with suppress(RuntimeError):
+        try:
+            for _ in range(1_000):
                 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+        except RuntimeError:
+            return say("refused")
         time.sleep(60)
         return 0
 
     report = attack(action, scratch=scratch)
 
-    assert (report.outcome, report.reason) == ("memory", "started more than 64 threads")
+    # The kernel counts the threads of an ordinary user; those of root are counted by the guardian.
+    assert report.output == b"refused\n" or report.reason == "started more than 64 threads"
 
 
 @pytest.mark.parametrize("confinement", layers)

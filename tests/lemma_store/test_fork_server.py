@@ -111,6 +111,10 @@ async def test_a_killed_guardian_is_a_crash_of_its_check_only(lean: ForkServer, 
     assert lean.pid == before
 
 
+def folders_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
 DAEMON = """
 import sys, anyio
 from pathlib import Path
@@ -168,7 +172,7 @@ async def test_closing_the_server_ends_what_runs_and_clears_its_folder(
 
     for process in processes:
         await until_dead(process)
-    assert files_below(tmp_path / "scratch") == []
+    assert folders_in(tmp_path / "scratch") == []
 
 
 async def test_checks_work_with_each_layer_missing(lean: ForkServer, core: CoreLibrary):
@@ -198,11 +202,34 @@ async def test_a_machine_without_a_sandbox_is_refused_unless_told_otherwise(
         assert lean.pid
 
 
+async def test_a_closed_server_takes_nothing_more(toolchain: Toolchain, core: CoreLibrary, tmp_path: Path):
+    async with ForkServer(toolchain, scratch=tmp_path) as lean:
+        pass
+
+    with pytest.raises(LeanUnavailable):
+        await lean.run(file(GOOD, core))
+
+
+async def test_an_error_of_the_user_passes_through_as_it_is(toolchain: Toolchain, tmp_path: Path):
+    with pytest.raises(ZeroDivisionError):
+        async with ForkServer(toolchain, scratch=tmp_path):
+            raise ZeroDivisionError
+
+
+async def test_a_terminated_fork_server_clears_its_folder(lean: ForkServer, tmp_path: Path):
+    assert lean.pid
+    server = lean.pid
+    os.kill(server, signal.SIGTERM)
+    await until_dead(server)
+
+    assert folders_in(tmp_path / "scratch") == []
+
+
 async def test_a_library_that_is_not_lean_cannot_be_started(tmp_path: Path):
     broken = tmp_path / "broken.so"
     broken.write_bytes(b"nothing")
 
-    with pytest.raises(LeanUnavailable):
+    with pytest.raises(LeanUnavailable, match=r"broken\.so"):
         async with ForkServer(Toolchain(library=broken, version="0", id="broken"), scratch=tmp_path):
             pass
 

@@ -1,6 +1,7 @@
 """What a check can do to processes and to the kernel: nothing."""
 
 import ctypes
+import fcntl
 import os
 import select
 import signal
@@ -40,6 +41,7 @@ def test_other_processes_cannot_be_killed_or_traced(
             lambda: libc.syscall(101, ptrace_attach, victim.pid, 0, 0),
             lambda: libc.syscall(434, victim.pid, 0),
             lambda: os.sched_setaffinity(victim.pid, {0}),
+            lambda: fcntl.fcntl(1, fcntl.F_SETOWN, victim.pid),
         ),
         scratch=scratch,
         confinement=confinement,
