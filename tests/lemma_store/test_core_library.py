@@ -56,13 +56,15 @@ def definitions_against_big_integers() -> str:
 
 
 REDECLARED = "\n".join(f"def {name} : Bool := true" for name in COMPUTED_BY_KERNEL)
-MISSING_LEMMA = "theorem t (a b : Nat) : a + b = b := by simp"
+FALSE_STATEMENT = "theorem t (a b : Nat) : a + b = b := by simp"
+SEARCHED = "theorem t (a b : Nat) : a + b = b + a := by exact?"
 
 OTHERS = {
     "defining equations": DEFINING_EQUATIONS,
     "big integers": definitions_against_big_integers(),
     "redeclared": REDECLARED,
-    "false statement": MISSING_LEMMA,
+    "false statement": FALSE_STATEMENT,
+    "searched": SEARCHED,
 }
 
 
@@ -142,6 +144,12 @@ def test_an_unprovable_goal_is_shown_with_usual_notation(elaborated: Mapping[str
 
     assert message.severity == "error"
     assert "⊢ a = 0" in message.text
+
+
+def test_a_lemma_can_be_searched_for(elaborated: Mapping[str, Elaborated]):
+    (message,) = elaborated["searched"].messages
+
+    assert "exact Nat.add_comm a b" in message.text
 
 
 @pytest.mark.parametrize("label", ["defining equations", "big integers"])

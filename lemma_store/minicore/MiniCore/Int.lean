@@ -112,7 +112,8 @@ theorem negOfNat_eq (n : Nat) : negOfNat n = subNatNat 0 n := by
   cases n with
   | zero => rfl
   | succ n => rfl
-theorem subNatNat_mul (m n p q : Nat) : subNatNat m n * subNatNat p q = subNatNat (m * p + n * q) (m * q + n * p) := by
+theorem subNatNat_mul (m n p q : Nat) : subNatNat m n * subNatNat p q = subNatNat (m * p + n * q) (m * q + n * p) :=
+  by
   rcases subNatNat_cases m n with ⟨d, rfl, e⟩ | ⟨d, rfl, e⟩ <;>
     rcases subNatNat_cases p q with ⟨k, rfl, f⟩ | ⟨k, rfl, f⟩ <;> rw [e, f]
   · exact (subNatNat_zero (d * k)).symm.trans (subNatNat_eq (by simp +arith [Nat.add_mul, Nat.mul_add]))

@@ -146,7 +146,8 @@ theorem Expr.denote_form (ctx : Context) (e : Expr) : e.denote ctx = dot (value 
 def ExprCnstr.left (c : ExprCnstr) : List Nat := less c.lhs.form c.rhs.form
 def ExprCnstr.right (c : ExprCnstr) : List Nat := less c.rhs.form c.lhs.form
 theorem ExprCnstr.denote_form (ctx : Context) (c : ExprCnstr) : c.denote ctx =
-    cond c.eq (dot (value ctx) c.left = dot (value ctx) c.right) (dot (value ctx) c.left ≤ dot (value ctx) c.right) := by
+    cond c.eq (dot (value ctx) c.left = dot (value ctx) c.right) (dot (value ctx) c.left ≤ dot (value ctx) c.right) :=
+      by
   obtain ⟨m, h₁, h₂⟩ := dot_less (value ctx) c.lhs.form c.rhs.form
   rw [denote, Expr.denote_form, Expr.denote_form, h₁, h₂]
   exact congr (congrArg (cond c.eq) (propext Nat.add_right_cancel_iff)) (propext Nat.add_le_add_iff_right)
@@ -164,7 +165,8 @@ theorem ExprCnstr.eq_of_toNormPoly_eq (ctx : Context) (c d : ExprCnstr) (h : c.a
     have h := h.left
     cases hc : c.eq <;> cases hd : d.eq <;> simp [hc, hd] at h ⊢
   rw [denote_form, denote_form, dot_same _ _ _ h.right.left, dot_same _ _ _ h.right.right, e]
-theorem ExprCnstr.eq_true_of_isValid (ctx : Context) (c : ExprCnstr) (h : c.isValid = true) : c.denote ctx = True := by
+theorem ExprCnstr.eq_true_of_isValid (ctx : Context) (c : ExprCnstr) (h : c.isValid = true) : c.denote ctx = True :=
+  by
   simp only [isValid, Bool.and_eq_true] at h
   rw [denote_form, dot_isZero _ _ h.left]
   cases hc : c.eq with
@@ -173,7 +175,8 @@ theorem ExprCnstr.eq_true_of_isValid (ctx : Context) (c : ExprCnstr) (h : c.isVa
     rw [hc] at h
     exact eq_true (dot_isZero _ _ h).symm
   | false => exact eq_true (Nat.zero_le _)
-theorem ExprCnstr.eq_false_of_isUnsat (ctx : Context) (c : ExprCnstr) (h : c.isUnsat = true) : c.denote ctx = False := by
+theorem ExprCnstr.eq_false_of_isUnsat (ctx : Context) (c : ExprCnstr) (h : c.isUnsat = true) : c.denote ctx = False :=
+  by
   simp only [isUnsat, Bool.or_eq_true, Bool.and_eq_true] at h
   rw [denote_form]
   rcases h with ⟨hl, hr⟩ | ⟨hc, hl, hr⟩

@@ -45,7 +45,7 @@ theorem le_antisymm {n m : Nat} (h₁ : n ≤ m) (h₂ : m ≤ n) : n = m := by
   | step h => exact absurd (le_trans (succ_le_succ h) h₂) (lt_irrefl _)
 theorem le_or_lt (n m : Nat) : n ≤ m ∨ m < n := by
   induction m with
-  | zero => 
+  | zero =>
     cases n with
     | zero => exact .inl .refl
     | succ n => exact .inr (succ_le_succ (zero_le n))
@@ -157,8 +157,10 @@ theorem lt_or_eq_of_le (h : n ≤ m) : n < m ∨ n = m := lt_or_eq_of_lt_succ (l
 theorem eq_or_lt_of_le (h : n ≤ m) : n = m ∨ n < m := (lt_or_eq_of_le h).symm
 theorem lt_of_le_of_ne (h : n ≤ m) (ne : n ≠ m) : n < m := (lt_or_eq_of_le h).resolve_right ne
 theorem le_iff_lt_or_eq : n ≤ m ↔ n < m ∨ n = m := ⟨lt_or_eq_of_le, fun h => h.elim le_of_lt le_of_eq⟩
-theorem lt_iff_le_and_ne : m < n ↔ m ≤ n ∧ m ≠ n := ⟨fun h => ⟨le_of_lt h, ne_of_lt h⟩, fun ⟨h, e⟩ => lt_of_le_of_ne h e⟩
-theorem le_antisymm_iff : n = m ↔ n ≤ m ∧ m ≤ n := ⟨fun h => ⟨le_of_eq h, le_of_eq h.symm⟩, fun ⟨h, h'⟩ => le_antisymm h h'⟩
+theorem lt_iff_le_and_ne : m < n ↔ m ≤ n ∧ m ≠ n :=
+  ⟨fun h => ⟨le_of_lt h, ne_of_lt h⟩, fun ⟨h, e⟩ => lt_of_le_of_ne h e⟩
+theorem le_antisymm_iff : n = m ↔ n ≤ m ∧ m ≤ n :=
+  ⟨fun h => ⟨le_of_eq h, le_of_eq h.symm⟩, fun ⟨h, h'⟩ => le_antisymm h h'⟩
 theorem lt_trichotomy (a b : Nat) : a < b ∨ a = b ∨ b < a := by
   rcases le_or_lt a b with h | h
   · exact (lt_or_eq_of_le h).elim .inl fun e => .inr (.inl e)

@@ -185,8 +185,10 @@ class Min (α : Type u) where min : α → α → α
 class Max (α : Type u) where max : α → α → α
 export Min (min)
 export Max (max)
-@[instance_reducible] def minOfLe {α : Type u} [LE α] [DecidableRel (@LE.le α _)] : Min α := ⟨fun a b => if a ≤ b then a else b⟩
-@[instance_reducible] def maxOfLe {α : Type u} [LE α] [DecidableRel (@LE.le α _)] : Max α := ⟨fun a b => if a ≤ b then b else a⟩
+@[instance_reducible] def minOfLe {α : Type u} [LE α] [DecidableRel (@LE.le α _)] : Min α :=
+  ⟨fun a b => if a ≤ b then a else b⟩
+@[instance_reducible] def maxOfLe {α : Type u} [LE α] [DecidableRel (@LE.le α _)] : Max α :=
+  ⟨fun a b => if a ≤ b then b else a⟩
 instance instMinNat : Min Nat := minOfLe
 instance instMaxNat : Max Nat := maxOfLe
 namespace Nat
@@ -234,6 +236,10 @@ theorem max_le {a b c : Nat} : max a b ≤ c ↔ a ≤ c ∧ b ≤ c := by
   · rintro ⟨h₁, h₂⟩
     rw [max_def]
     split <;> assumption
+theorem add_min_add_right (a b c : Nat) : min (a + c) (b + c) = min a b + c := by
+  rcases le_total a b with h | h
+  · rw [min_eq_left h, min_eq_left (add_le_add_right h c)]
+  · rw [min_eq_right h, min_eq_right (add_le_add_right h c)]
 @[simp] theorem min_self (a : Nat) : min a a = a := min_eq_left (le_refl a)
 @[simp] theorem max_self (a : Nat) : max a a = a := max_eq_left (le_refl a)
 @[simp] theorem zero_min (a : Nat) : min 0 a = 0 := min_eq_left (zero_le a)

@@ -54,3 +54,11 @@ theorem t (a b : Nat) : a + b = b + a := by
 theorem t (a b c d : Nat) (h : (a, b) = (c, d)) : b = d := by
   simp at h
   exact h.2
+
+-- rwa at the goal and at a hypothesis
+theorem t (a b c : Nat) (h : a = b) (k : a = c) (l : b = c → c = 7) : c = 7 := by
+  have m : b = c := by rwa [← h]
+  rw [h] at k
+  exact l (m ▸ rfl)
+theorem u (a b c : Nat) (h : a = b) (k : a = c) : b = c := by
+  rwa [h] at k

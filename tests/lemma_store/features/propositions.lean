@@ -117,3 +117,10 @@ theorem t (p q : Prop) : p ∧ q → q := by
   intro h
   cases h
   next _ b => exact b
+
+-- solve_by_elim and apply_assumption
+theorem t (p q r : Prop) (f : p → q) (g : q → r) (a : p) : r ∧ q := by
+  constructor
+  · solve_by_elim
+  · apply_assumption
+    exact a

@@ -115,3 +115,14 @@ theorem t : half 0 = 0 := by rw [half]; simp
 theorem t (p : Nat → Prop) (h : ∀ n, (∀ m, m < n → p m) → p n) (n : Nat) : p n :=
   h n fun m _ => t p h m
 termination_by n
+
+-- induction along a function
+def last : List Nat → Nat
+  | [] => 0
+  | [x] => x
+  | _ :: y :: xs => last (y :: xs)
+theorem t (xs : List Nat) : last xs = 0 ∨ last xs ∈ xs := by
+  fun_induction last xs with
+  | case1 => exact .inl rfl
+  | case2 => simp
+  | case3 x y xs ih => exact ih.imp id fun h => List.mem_cons.mpr (.inr h)

@@ -80,3 +80,14 @@ theorem t (n : Nat) : (if n = 0 then 1 else n) ≠ 0 := by
 -- split at a hypothesis
 theorem t (n m : Nat) (h : (if n = 0 then 1 else 2) = m) : m ≠ 0 := by
   split at h <;> subst h <;> decide
+
+-- lists
+theorem t (xs ys : List Nat) (f : Nat → Nat) : ((xs ++ ys).map f).reverse.length = ys.length + xs.length := by
+  simp +arith
+
+-- membership
+theorem t (xs : List Nat) (p : Nat → Bool) (n : Nat) : n ∈ xs.filter p → p n = true ∧ n ∈ xs.reverse := by
+  simp_all
+
+-- integer literals
+theorem t : (3 : Int) - 5 = -2 ∧ (2 : Int) * -3 < -5 := by simp

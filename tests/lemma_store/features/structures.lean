@@ -63,3 +63,7 @@ theorem t : (2 ⊞ 3) = 6 := rfl
 -- macro
 macro "done_by_rfl" : tactic => `(tactic| exact rfl)
 theorem t : 2 + 2 = 4 := by done_by_rfl
+
+-- integers
+def sign (a : Int) : Int := if a < 0 then -1 else 1
+theorem t (a b : Int) : a + b - b = a ∧ sign (-7) = -1 := ⟨Int.add_sub_cancel a b, rfl⟩
