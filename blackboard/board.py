@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Self
 
-import anyio
 import msgspec
 
 from bus.errors import BadArguments
@@ -18,7 +17,6 @@ from .log import Log
 from .mail import Mail
 from .plan import Plan
 from .types import AgentRow, EpisodeMeta, Node, NodeDraft
-from .wakeup import Tails
 
 _AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -31,12 +29,12 @@ class Board(Plan, Leases, Mail, Calls, Log):
     Everything raises StorageUnavailable when the store cannot be reached, and UnknownId for an unknown episode.
     """
 
-    def __init__(self, store: EpisodeStore, tails: Tails) -> None:
+    def __init__(self, store: EpisodeStore) -> None:
         Plan.__init__(self, store)
         Leases.__init__(self, store)
         Mail.__init__(self, store)
         Calls.__init__(self, store)
-        Log.__init__(self, store, tails)
+        Log.__init__(self, store)
 
     @classmethod
     @asynccontextmanager
@@ -45,9 +43,8 @@ class Board(Plan, Leases, Mail, Calls, Log):
 
         Connections are made when they are needed: a store that is away shows at the first call.
         """
-        async with EpisodeStore.open(url) as store, anyio.create_task_group() as tasks:
-            yield cls(store, Tails(store, tasks))
-            tasks.cancel_scope.cancel()
+        async with EpisodeStore.open(url) as store:
+            yield cls(store)
 
     async def ping(self) -> None:
         """Return when the store answers."""
@@ -80,9 +77,9 @@ class Board(Plan, Leases, Mail, Calls, Log):
         News begins with what happens after the joining.
 
         Raises:
-            BadArguments: the name is not made of letters, digits, "_", "." and "-".
+            BadArguments: the name is not made of letters, digits, "_", "." and "-", or it is "server".
         """
-        if not _AGENT.fullmatch(agent):
+        if not _AGENT.fullmatch(agent) or agent == "server":
             raise BadArguments(f"{agent!r} cannot be an agent's name", hint="take letters, digits, _, . and -")
         reply = await self._store.change("join", episode=episode, op=op, args={"agent": agent, "role": role})
         return msgspec.json.decode(reply, type=AgentRow)

@@ -13,8 +13,7 @@ from .log import as_event
 from .types import CallToken, DeltaPage
 
 _CALL_MAX_MS = 120_000  # no call lasts that long: one that is older died with its server
-_PAGE_EVENTS = 64
-_PAGES_MAX = 160
+_PAGE_ENTRIES = 64
 
 
 class Calls:
@@ -53,13 +52,12 @@ class Calls:
     async def delta_page(self, token: CallToken, limit_bytes: int = 1500) -> DeltaPage:
         """Return the same with the marks that a reply should carry; it counts as shown when the call ends."""
         page = DeltaPage(up_to=token.committed)
-        read_to = token.committed
-        for _ in range(_PAGES_MAX):
-            entries = await self._store.entries(token.episode, read_to, _PAGE_EVENTS)
+        read_to, is_end = token.committed, False
+        while not (is_end or page.left_out):
+            entries = await self._store.entries(token.episode, read_to, _PAGE_ENTRIES)
             events = [as_event(token.episode, entry) for entry in entries]
             page = extend(page, token, events, limit_bytes)
-            if page.left_out or len(entries) < _PAGE_EVENTS:
-                break
-            read_to = entries[-1].seq
+            read_to = entries[-1].seq if entries else read_to
+            is_end = len(entries) < _PAGE_ENTRIES
         self._shown[token.call] = page.up_to
         return page

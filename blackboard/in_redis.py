@@ -21,7 +21,7 @@ from redis.exceptions import ConnectionError as ConnectionFailed
 from redis.exceptions import NoScriptError, OutOfMemoryError, ReadOnlyError, RedisError
 from redis.exceptions import TimeoutError as TimedOut
 
-from bus.errors import AdapterError, BadArguments, Internal, StorageUnavailable, UnknownId, error_from_fields
+from bus.errors import AdapterError, BadArguments, Internal, StorageUnavailable, TooLarge, UnknownId, error_from_fields
 
 from .chain import Entry
 from .keys import is_episode_id, key, operation_key, shared_keys
@@ -34,6 +34,7 @@ _RETRY_DELAYS_S = (0.05, 0.2, 0.5)
 _RETRY_RECORD_S = 60  # covers our own retries
 _NAMED_RECORD_S = 86_400  # covers a caller who repeats an operation later
 _NEAREST_AMONG_MAX = 2_000
+_ARGS_MAX_BYTES = 1_000_000  # protects the store; the limits that agents meet are lower
 
 _T = TypeVar("_T")
 
@@ -190,9 +191,12 @@ def _options() -> dict[str, Any]:
 def _encode(args: Mapping[str, object]) -> bytes:
     given = {name: value for name, value in args.items() if value is not None}
     try:
-        return msgspec.json.encode(given)
+        encoded = msgspec.json.encode(given)
     except UnicodeEncodeError as error:
         raise BadArguments("the text is not valid Unicode", hint="remove lone surrogates") from error
+    if len(encoded) > _ARGS_MAX_BYTES:
+        raise TooLarge("the text is too long", hint="split it", cap=_ARGS_MAX_BYTES)
+    return encoded
 
 
 def _entry(id: bytes, fields: Mapping[bytes, bytes]) -> Entry:  # noqa: A002

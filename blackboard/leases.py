@@ -7,6 +7,8 @@ from .picking import rank
 from .plan import Plan
 from .types import Attempt, Lease
 
+_LOOKS = 3  # others may take, between the look and the claim, all that was free
+
 
 class Leases:
     """Leases and attempts of an episode. Time is the store's clock; a lease that has run out ends at the next look."""
@@ -31,11 +33,16 @@ class Leases:
             LeaseFull: the agent holds as many leases as it may (facts: holders).
             UnknownId: the agent has not joined.
         """
-        nodes = rank(await Plan(self._store).frontier(episode, agent), agent, per_node=per_node)
-        limits = {"per_agent": per_agent, "per_node": per_node}
-        args = {"agent": agent, "nodes": nodes, "ttl_ms": _ms(ttl_s), "approach": approach, "is_strict": False}
-        reply = await self._store.change("claim", episode=episode, op=op, args=args | limits)
-        return msgspec.json.decode(reply, type=Lease | None)
+        args = {"agent": agent, "ttl_ms": _ms(ttl_s), "approach": approach, "is_strict": False}
+        args |= {"per_agent": per_agent, "per_node": per_node}
+        lease = None
+        for _ in range(_LOOKS):
+            nodes = rank(await Plan(self._store).frontier(episode, agent), agent, per_node=per_node)
+            reply = await self._store.change("claim", episode=episode, op=op, args=args | {"nodes": nodes})
+            lease = msgspec.json.decode(reply, type=Lease | None)
+            if lease or not nodes:
+                break
+        return lease
 
     async def claim(
         self,
@@ -134,7 +141,12 @@ class Leases:
         return sorted(msgspec.json.decode(reply, type=list[Lease]), key=lambda lease: (lease.node, lease.fence))
 
     async def attempts(self, episode: str, node: str, *, limit: int = 20) -> list[Attempt]:
-        """Return the last attempts on a node, given by id, oldest first."""
+        """Return the last attempts on a node, named by id or name, oldest first.
+
+        Raises:
+            UnknownId: no such node (facts: nearest).
+        """
+        node = (await Plan(self._store).node(episode, node)).id
         (count,) = await self._store.read(episode, ("HGET", "tries", node))
         last = int(count or 0)
         fields = [f"{node}#{number}" for number in range(max(1, last - limit + 1), last + 1)]

@@ -17,9 +17,9 @@ _PAGE_ENTRIES = 1_000
 class Log:
     """The hash-chained log of an episode, the only truth about it."""
 
-    def __init__(self, store: EpisodeStore, tails: Tails) -> None:
+    def __init__(self, store: EpisodeStore) -> None:
         self._store = store
-        self._tails = tails
+        self._tails = Tails(store)
 
     async def events(self, episode: str, after_seq: int = 0, limit: int = 500) -> list[Event]:
         """Return events in order, the first one after `after_seq`."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from bus.errors import TooLarge, UnknownId
+from bus.errors import BadArguments, TooLarge, UnknownId
 
 from .in_redis import EpisodeStore
 from .keys import mailbox_key
@@ -12,6 +12,8 @@ from .types import Message
 
 TEXT_MAX_BYTES = 65_536
 """What the log takes in one message; the limit that agents meet is the adapter version's."""
+
+_RECIPIENTS_MAX = 200
 
 
 class Mail:
@@ -36,11 +38,14 @@ class Mail:
 
         Raises:
             UnknownRecipient: a name that nobody has; nothing was sent (facts: roster).
+            BadArguments: too many recipients.
             TooLarge: the text is over the log's limit (facts: cap).
         """
         if len(text.encode(errors="replace")) > TEXT_MAX_BYTES:
             raise TooLarge("the message is too long", hint="send a summary", cap=TEXT_MAX_BYTES)
         names = tuple(dict.fromkeys(to))
+        if len(names) > _RECIPIENTS_MAX:
+            raise BadArguments(f"more than {_RECIPIENTS_MAX} recipients", hint="name none to reach everyone")
         args = {"sender": sender, "type": type, "text": text, "to": names, "ref": ref, "needs_ack": needs_ack}
         boxes = [mailbox_key(episode, agent) for agent in dict.fromkeys((*names, sender))] if names else []
         reply = await self._store.change("send", episode=episode, op=op, args=args, extra_keys=boxes)

@@ -1,10 +1,11 @@
-"""Many waiters on one episode share one blocking read."""
+"""Many waiters on one episode share one blocking read.
+
+There is no task of its own for it: one of the waiters reads for all, and another takes over when it leaves.
+"""
 
 from collections import deque
-from collections.abc import Sequence
 
 import anyio
-from anyio.abc import TaskGroup
 
 from bus.errors import AdapterError, error_from_fields
 
@@ -21,16 +22,11 @@ class _Tail:
 
     def __init__(self) -> None:
         self.waiters = 0
+        self.is_led = False
         self.seq = -1
         self.recent: deque[Entry] = deque(maxlen=_REMEMBERED_ENTRIES)
         self.failure: AdapterError | None = None
         self.moved = anyio.Event()
-
-    def move(self, entries: Sequence[Entry]) -> None:
-        if entries:
-            self.recent.extend(entries)
-            self.seq = entries[-1].seq
-            self.wake()
 
     def wake(self) -> None:
         moved, self.moved = self.moved, anyio.Event()
@@ -41,42 +37,55 @@ class _Tail:
 
 
 class Tails:
-    """Follows the logs of those episodes in which somebody waits. Its tasks live in the group it is given."""
+    """Follows the logs of those episodes in which somebody waits."""
 
-    def __init__(self, store: EpisodeStore, tasks: TaskGroup) -> None:
+    def __init__(self, store: EpisodeStore) -> None:
         self._store = store
-        self._tasks = tasks
         self._tails: dict[str, _Tail] = {}
 
     async def entries_after(self, episode: str, after_seq: int) -> list[Entry]:
-        """Wait, without a deadline of its own, until there are entries after `after_seq`, and return some of them."""
-        tail = self._tails.get(episode)
-        if tail is None:
-            tail = self._tails[episode] = _Tail()
-            self._tasks.start_soon(self._follow, episode, tail)
+        """Wait, without a deadline of its own, until there are entries after `after_seq`, and return some of them.
+
+        When the store goes away, all waiters get StorageUnavailable.
+        """
+        tail = self._tails.setdefault(episode, _Tail())
         tail.waiters += 1
         try:
             while tail.seq <= after_seq:
-                moved = tail.moved
-                if tail.failure:
-                    raise error_from_fields(tail.failure.to_fields())
-                await moved.wait()
+                await self._follow(episode, tail)
         finally:
             tail.waiters -= 1
+            if not tail.waiters or tail.failure:
+                self._forget(episode, tail)
         if tail.remembers(after_seq):
             return [entry for entry in tail.recent if entry.seq > after_seq]
         return await self._store.entries(episode, after_seq, _BATCH_ENTRIES)
 
+    def _forget(self, episode: str, tail: _Tail) -> None:
+        if self._tails.get(episode) is tail:
+            del self._tails[episode]
+
     async def _follow(self, episode: str, tail: _Tail) -> None:
+        if tail.failure:
+            raise error_from_fields(tail.failure.to_fields())
+        if tail.is_led:
+            await tail.moved.wait()
+            return
+        tail.is_led = True
         try:
-            (seq,) = await self._store.read(episode, ("HGET", "meta", "seq"))
-            tail.seq = int(seq)
-            tail.wake()
-            while tail.waiters:
-                tail.move(await self._store.next_entries(episode, tail.seq, limit=_BATCH_ENTRIES, block_s=_BLOCK_S))
+            await self._read_on(episode, tail)
         except AdapterError as failure:
             tail.failure = failure
+            raise
         finally:
-            if self._tails.get(episode) is tail:
-                del self._tails[episode]
+            tail.is_led = False
             tail.wake()
+
+    async def _read_on(self, episode: str, tail: _Tail) -> None:
+        if tail.seq < 0:
+            (seq,) = await self._store.read(episode, ("HGET", "meta", "seq"))
+            tail.seq = int(seq)
+            return
+        entries = await self._store.next_entries(episode, tail.seq, limit=_BATCH_ENTRIES, block_s=_BLOCK_S)
+        tail.recent.extend(entries)
+        tail.seq = entries[-1].seq if entries else tail.seq

@@ -204,7 +204,7 @@ def test_the_invariants_hold_under_any_sequence_of_operations(socket: Path) -> N
 
     OnThisStore.socket = socket
     limits = settings(
-        max_examples=20,
+        max_examples=15,
         stateful_step_count=40,
         deadline=None,
         database=None,

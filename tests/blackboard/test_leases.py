@@ -1,10 +1,12 @@
 from functools import partial
-from typing import cast
+from pathlib import Path
+from typing import Any, cast
 
 import anyio
 import pytest
 
 from blackboard.board import Board
+from blackboard.in_redis import EpisodeStore
 from blackboard.types import Lease
 from bus.errors import Gone, LeaseFull, LeaseLost, StaleFence, UnknownId, UnknownRecipient
 from tests.blackboard.drafts import draft, proof_of
@@ -96,6 +98,26 @@ async def test_next_spreads_agents_and_avoids_what_one_gave_up(board: Board, epi
     assert lease.node == "n1"
 
 
+class LateStore(EpisodeStore):
+    """A store in which bob is faster than every other claim and gives up right after it."""
+
+    async def change(self, script: str, *, episode: str, **rest: Any) -> bytes:
+        rival = Board(EpisodeStore(self._client, self._blocking_client))
+        await take(rival, episode, "bob")
+        try:
+            return await super().change(script, episode=episode, **rest)
+        finally:
+            await rival.release(episode, "bob", node="n0")
+
+
+async def test_who_always_comes_too_late_gets_nothing(episode: str, socket: Path) -> None:
+    async with LateStore.open(f"unix://{socket}") as store:
+        board = Board(store)
+        assert await board.claim_next(episode, "ada", ttl_s=60, per_agent=1, per_node=1) is None
+        grants = [event for event in await board.events(episode) if event.kind == "lease_granted"]
+    assert [event.actor for event in grants] == ["bob"] * 3
+
+
 async def test_a_lease_that_ran_out_frees_the_node_and_leaves_a_note(board: Board, episode: str) -> None:
     await take(board, episode, "ada", approach="cases", ttl_s=0)
     lease = await take(board, episode, "bob")
@@ -171,7 +193,9 @@ async def test_attempts_come_last_ones_only(board: Board, episode: str) -> None:
         await take(board, episode, "ada")
         await board.release(episode, "ada", node="n0", note=str(number))
     assert [attempt.note for attempt in await board.attempts(episode, "n0", limit=2)] == ["2", "3"]
-    assert await board.attempts(episode, "n9") == []
+    assert await board.attempts(episode, "main", limit=1) == await board.attempts(episode, "n0", limit=1)
+    with pytest.raises(UnknownId):
+        await board.attempts(episode, "n9")
 
 
 async def test_a_lease_is_handed_to_somebody_who_is_there(board: Board, episode: str) -> None:

@@ -9,8 +9,10 @@ from redis.asyncio import Redis
 
 from blackboard.board import Board
 from blackboard.chain import Entry, seal
+from blackboard.in_redis import EpisodeStore
 from blackboard.keys import key
 from blackboard.types import CallToken
+from blackboard.wakeup import Tails
 
 pytestmark = pytest.mark.anyio
 
@@ -80,6 +82,56 @@ async def test_a_hundred_waiters_share_one_connection_and_wake_soon(board: Board
     assert busy["connected_clients"] - before["connected_clients"] <= 17
     assert len(woken) == 100
     assert sorted(woken)[94] - started[0] < 0.2
+
+
+async def test_what_happened_before_the_following_began_is_read(episode: str, socket: Path) -> None:
+    async with EpisodeStore.open(f"unix://{socket}") as store:
+        with anyio.fail_after(5):
+            entries = await Tails(store).entries_after(episode, 1)
+    assert [entry.seq for entry in entries] == [2, 3, 4, 5]
+
+
+async def test_when_the_waiter_that_reads_for_all_leaves_another_takes_over(board: Board, episode: str) -> None:
+    seq = await board.last_seq(episode)
+    got: list[int] = []
+
+    async def stay() -> None:
+        got.extend(event.seq for event in await board.wait(episode, seq, 20))
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            leader = anyio.CancelScope()
+            tasks.start_soon(lead, leader, board, episode)
+            await anyio.wait_all_tasks_blocked()
+            for _ in range(3):
+                tasks.start_soon(stay)
+            await anyio.wait_all_tasks_blocked()
+            leader.cancel()
+            await anyio.wait_all_tasks_blocked()
+            await note(board, episode)
+    assert got == [seq + 1] * 3
+
+
+async def lead(scope: anyio.CancelScope, board: Board, episode: str) -> None:
+    with scope:
+        await board.wait(episode, await board.last_seq(episode), 20)
+
+
+async def test_waiters_of_different_places_each_get_what_they_lack(board: Board, episode: str) -> None:
+    seq = await board.last_seq(episode)
+    got: dict[int, list[int]] = {}
+
+    async def run(after: int) -> None:
+        got[after] = [event.seq for event in await board.wait(episode, after, 20)]
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            for after in (seq, seq + 1, seq + 2):
+                tasks.start_soon(run, after)
+            await anyio.wait_all_tasks_blocked()
+            for _ in range(3):
+                await note(board, episode)
+    assert {after: numbers[0] for after, numbers in got.items()} == {seq: seq + 1, seq + 1: seq + 2, seq + 2: seq + 3}
 
 
 async def test_a_waiter_that_is_far_behind_gets_old_events(board: Board, episode: str) -> None:

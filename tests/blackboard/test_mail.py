@@ -2,7 +2,7 @@ import pytest
 
 from blackboard.board import Board
 from blackboard.mail import TEXT_MAX_BYTES
-from bus.errors import TooLarge, UnknownId, UnknownRecipient
+from bus.errors import BadArguments, TooLarge, UnknownId, UnknownRecipient
 
 pytestmark = pytest.mark.anyio
 
@@ -51,6 +51,11 @@ async def test_a_huge_message_is_refused(board: Board, episode: str) -> None:
     with pytest.raises(TooLarge) as caught:
         await board.send(episode, "ada", type="note", text="x" * (TEXT_MAX_BYTES + 1))
     assert caught.value.facts["cap"] == TEXT_MAX_BYTES
+
+
+async def test_too_many_recipients_are_refused(board: Board, episode: str) -> None:
+    with pytest.raises(BadArguments):
+        await board.send(episode, "ada", type="note", text="x", to=[f"a{number}" for number in range(201)])
 
 
 async def test_an_unknown_message_is_an_error(board: Board, episode: str) -> None:

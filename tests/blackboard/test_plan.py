@@ -1,3 +1,4 @@
+import anyio
 import pytest
 
 from blackboard.board import Board
@@ -225,6 +226,32 @@ async def test_text_that_is_not_unicode_is_refused(board: Board, episode: str) -
         await board.add_node(episode, "ada", draft("x", "\ud800"))
 
 
+async def test_text_that_would_fill_the_store_is_refused(board: Board, episode: str) -> None:
+    with pytest.raises(TooLarge):
+        await board.add_node(episode, "ada", draft("x", "y" * 1_000_001))
+
+
+async def test_a_part_with_a_thousand_children(board: Board, episode: str) -> None:
+    names = [f"part{number}" for number in range(1_000)]
+
+    async def add(some: list[str]) -> None:
+        for name in some:
+            await board.add_node(episode, "ada", draft(name))
+
+    async with anyio.create_task_group() as tasks:
+        for start in range(0, 1_000, 100):
+            tasks.start_soon(add, names[start : start + 100])
+    way = await board.add_alternative(episode, "ada", parent="n0", children=names, glue="g")
+    assert len(way.children) == 1_000
+    with pytest.raises(Cyclic):
+        await board.add_alternative(episode, "ada", parent="part999", children=["n0"], glue="g")
+    with pytest.raises(Duplicate):
+        await board.add_alternative(episode, "ada", parent="n0", children=names[::-1], glue="g")
+    frontier = await board.frontier(episode)
+    assert len(frontier) == 200
+    assert {candidate.depth for candidate in frontier} == {0, 1}
+
+
 async def test_text_comes_back_as_it_was(board: Board, episode: str) -> None:
     statement = '∀ x : α, "quoted" \\ / \n\t\x00\x7f 😀'
     await board.add_node(episode, "ada", draft("odd", statement))
@@ -244,5 +271,6 @@ async def test_agents_and_their_counts(board: Board, episode: str) -> None:
         ("cyd", "prover", 0, 0),
     ]
     assert (await board.meta(episode)).checks == 2
-    with pytest.raises(BadArguments):
-        await board.join(episode, "a b")
+    for name in ("a b", "", "server", "x" * 65):
+        with pytest.raises(BadArguments):
+            await board.join(episode, name)
