@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 
 import anyio
 import httpx2
@@ -55,8 +56,17 @@ async def work(environment: dict[str, str]) -> int:
         pause_s = min(pause_s * 2, 5.0)
 
 
+def _end_with_launcher() -> None:
+    """Wait for the end of standard input, which comes when the launching process is gone."""
+    while os.read(0, 4096):
+        pass
+    os._exit(0)
+
+
 def main() -> int:
     """Read the environment and work; 2 when it is incomplete."""
+    if os.environ.get("ADAPTER_LIFELINE") == "stdin":
+        threading.Thread(target=_end_with_launcher, daemon=True).start()
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.DEBUG if os.environ.get("ADAPTER_DEBUG") else logging.INFO

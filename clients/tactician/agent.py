@@ -13,7 +13,8 @@ from .goals import Goal
 from .knowledge import Knowledge, Part
 from .naming import lemma_name
 from .printing import show
-from .proving import Simp, Tactics
+from .proving import Simp, Tactics, any_of, theorem
+from .rippling import Rippling
 from .search import Outcome, prove
 from .statements import Statement, show_statement
 from .strategies import Strategy, simp_sets
@@ -21,6 +22,7 @@ from .strategies import Strategy, simp_sets
 LOG = structlog.get_logger()
 SPLIT_CANDIDATES = 3
 IDLE_S = 5.0
+ATTACK_PAUSE_S = 1.0
 
 
 class Agent:
@@ -35,6 +37,8 @@ class Agent:
         self._proposed: set[str] = set()
         self._has_split = False
         self._free_at = -1
+        self._rippled_at = -1
+        self._next_attack = 0.0
 
     @property
     def _knowledge(self) -> Knowledge:
@@ -55,6 +59,7 @@ class Agent:
             if rounds % 12 == 0:
                 await self._desk.refresh()
             await self._desk.catch_up()
+            await self._finish()
             for activity in self._strategy.order:
                 if await self._do(activity):
                     break
@@ -76,11 +81,33 @@ class Agent:
 
     # -- the target -------------------------------------------------------------------------------
 
+    async def _finish(self) -> None:
+        """When rewriting with the lemmas of the team would prove the target: do it in Lean."""
+        knowledge = self._knowledge
+        root = knowledge.root
+        if root.statement is None or knowledge.rewriter.count == self._rippled_at:
+            return
+        self._rippled_at = knowledge.rewriter.count
+        tactics = Tactics(root.statement, knowledge.theory)
+        variable = Rippling(knowledge.rewriter, frozenset(knowledge.theory.constructors())).variable_for(
+            root.statement, tactics
+        )
+        if variable is None:
+            return
+        lease = await self._desk.claim(node=root.node, approach="all lemmas are there: finish")
+        if lease is not None:
+            attempts = tactics.suggested(knowledge.simp(knowledge.rules(root.statement)), variable)
+            await self._desk.check(theorem(root.name, root.text, any_of(attempts)), lease=lease)
+            await self._desk.release(lease, outcome="stuck", note="rewriting closes it, Lean's simplifier does not")
+
     async def _attack_target(self) -> bool:
         """Try the target with what is known now; False when that was done before."""
+        if anyio.current_time() < self._next_attack:
+            return False
         simp = self._fresh_simp(self._knowledge.root)
         if simp is None:
             return False
+        self._next_attack = anyio.current_time() + ATTACK_PAUSE_S
         await self._prove(self._knowledge.root, simp, lease=None)
         return True
 
@@ -131,9 +158,7 @@ class Agent:
             lease=lease,
         )
         count = await self._open_up(root, outcome.goals, simp)
-        await self._desk.release(
-            lease, outcome="stuck" if not count else "split", note=_note(outcome.goals, count)
-        )
+        await self._desk.release(lease, outcome="stuck" if not count else "split", note=_note(outcome.goals, count))
         return True
 
     async def _open_up(self, part: Part, goals: tuple[Goal, ...], simp: Simp) -> int:
@@ -165,7 +190,7 @@ class Agent:
         return Tactics(statement, self._knowledge.theory).induction(simp)
 
     async def _split(self, part: Part, children: list[Statement], glue: str) -> bool:
-        names = [f"{lemma_name(item)}_{index}" if index else lemma_name(item) for index, item in enumerate(children)]
+        names = [f"{self._name(item)}_{index}" if index else self._name(item) for index, item in enumerate(children)]
         texts = [show_statement(item) for item in children]
         used = glue.replace("simp_all [", f"simp_all [{', '.join(names)}, ")
         reply = await self._desk.split(
@@ -177,12 +202,15 @@ class Agent:
         self._proposed.update(texts)
         return True
 
+    def _name(self, statement: Statement) -> str:
+        return lemma_name(statement, taken=self._knowledge.names.signatures)
+
     async def _propose(self, statement: Statement, *, why: str) -> int:
         text = show_statement(statement)
         if text in self._proposed:
             return 0
         self._proposed.add(text)
-        return 1 if await self._desk.add_part(lemma_name(statement), text, why=why) else 0
+        return 1 if await self._desk.add_part(self._name(statement), text, why=why) else 0
 
     # -- parts of the plan ------------------------------------------------------------------------
 
@@ -193,7 +221,9 @@ class Agent:
         if lease is None:
             self._free_at = self._desk.version
             return False
-        part = Part(node=lease.node, name=lease.name or "part", text=lease.text, statement=self._knowledge.read(lease.text))
+        part = Part(
+            node=lease.node, name=lease.name or "part", text=lease.text, statement=self._knowledge.read(lease.text)
+        )
         if (witness := self._witness(part)) is not None:
             await self._desk.release(lease, outcome="false", note=f"false for {witness}")
             await self._desk.call("say", type="note", text=f"{part.name} is false for {witness}", ref=part.node)

@@ -6,8 +6,6 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-
 from .definitions import BUILT_IN, Datatype, Function, Theory
 from .statements import Statement
 from .terms import Binding, Expr, Match, Term, arrow_parts, substitute
@@ -19,6 +17,9 @@ Value = Any
 class Undefined(Exception):
     """A term outside what can be run, or a missing case."""
 
+
+CALLS_PER_RUN = 4_000
+"""Calls of the problem's functions that one evaluation may make."""
 
 _LIMITS = (RecursionError, Undefined, MemoryError, OverflowError)
 _OPERATORS = {"+": "+", "*": "*", "=": "==", "==": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
@@ -33,7 +34,8 @@ class Evaluator:
         self._unary = {name for name, kind in theory.datatypes.items() if is_unary(kind)}
         self._function_ids = {name: f"f{index}" for index, name in enumerate(theory.functions)}
         self._tags = {name: index for index, name in enumerate(self._constructors)}
-        self._scope: dict[str, Any] = {"undefined": _undefined, "prod": _tuple, "append": self._append}
+        self.fuel = [CALLS_PER_RUN]
+        self._scope: dict[str, Any] = {"undefined": _undefined, "fuel": self.fuel, "append": self._append}
         self.broken: set[str] = set()
         self._compile_all()
 
@@ -149,10 +151,6 @@ def _undefined() -> Value:
     raise Undefined
 
 
-def _tuple(*items: Value) -> Value:
-    return items
-
-
 class _Compiler:
     """Writes Python text for terms; fresh names come from a counter."""
 
@@ -167,7 +165,7 @@ class _Compiler:
     def function(self, function: Function, name: str) -> str:
         """One `def` with a return for each row."""
         params = [self._fresh() for _ in function.args]
-        lines = [f"def {name}({', '.join(params)}):"]
+        lines = [f"def {name}({', '.join(params)}):", "    fuel[0] -= 1", "    if fuel[0] < 0: undefined()"]
         for patterns, body in function.rows:
             env: dict[str, str] = {}
             tests: list[str] = []
@@ -309,6 +307,7 @@ def find_witness(
         try:
             values = [evaluator.random_value(kind, 1 + index % 5, rng) for _, kind in statement.binders]
             useful += 1
+            evaluator.fuel[0] = CALLS_PER_RUN * 5
             if not holds(*values):
                 return dict(zip(names, values, strict=True))
         except _LIMITS:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from .definitions import Names, Theory
-from .evaluation import Evaluator, Undefined, Value, limits
+from .evaluation import CALLS_PER_RUN, Evaluator, Undefined, Value, limits
 from .rewriting import Precedence
 from .statements import Statement, close_statement
 from .terms import ARROW, Expr, Term, arrow_parts, match, rename_apart, size, substitute, subterms, var, variables
@@ -72,7 +72,7 @@ class Exploration:
         """Functions and constructors at the element types that the problem mentions."""
         elements = self._element_types()
         found: dict[tuple[str, tuple[Expr, ...], Expr], Operation] = {}
-        for name, function in self.theory.functions.items():
+        for name in self.theory.functions:
             if name not in self.evaluator.broken:
                 self._add_instances(found, name, elements)
         if len(found) == 0:
@@ -210,12 +210,16 @@ class Exploration:
         try:
             if operation.is_var:
                 inputs = [self._values[operation.head], *inputs]
-            vector = tuple(operation.run(*values) for values in zip(*inputs, strict=True))
+            vector = tuple(self._run(operation, values) for values in zip(*inputs, strict=True))
         except limits():
             return None
         if any(type(value) is int and value > LARGEST_INT for value in vector):
             return None
         return vector
+
+    def _run(self, operation: Operation, values: tuple[Value, ...]) -> Value:
+        self.evaluator.fuel[0] = CALLS_PER_RUN
+        return operation.run(*values)
 
     def _classify(self, term: Term, vector: Vector, kind: Expr, level: int) -> Equation | None:
         try:

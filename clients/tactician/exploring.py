@@ -1,125 +1,177 @@
-"""The explorer's work: conjectures by evaluation, proved in batches, the hard ones put on the plan."""
+"""The explorer's work: equations found by evaluation, sifted by rewriting, proved in batches."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+
+import msgspec
 
 from .desk import Desk
 from .exploration import Equation, Exploration
 from .naming import lemma_name
-from .printing import show
 from .proving import Tactics, any_of, theorem
+from .rippling import Rippling
 from .statements import Statement, show_statement
+from .terms import Term
 
-BATCH = 6
-SLICE_S = 0.25
+BATCH = 4
+SLICE_S = 0.3
 OPEN_PARTS = 4
-RETRIES = 3
+MOST_PENDING = 300
+MOST_TRIES = 3
+
+
+class Candidate(msgspec.Struct, kw_only=True):
+    """A conjecture that waits for lemmas or for a check."""
+
+    equation: Equation
+    statement: Statement
+    seen_at: int = -1
+    """Number of rules when it was last looked at in vain."""
+
+    tries: int = 0
+    is_given_out: bool = False
 
 
 class Explorer:
-    """Walks through equations by size; what fails is tried again when there are new lemmas."""
+    """Walks through equations by size; what fails waits for new lemmas."""
 
     def __init__(self, desk: Desk, *, seed: int, only_conditional: bool = False) -> None:
-        root = desk.knowledge.root.statement
+        knowledge = desk.knowledge
+        root = knowledge.root.statement
         self._desk = desk
         self._only_conditional = only_conditional
         self._exploration: Exploration | None = None
         self._levels: Iterator[list[Equation] | None] = iter(())
         if root is not None:
-            self._exploration = Exploration(desk.knowledge.theory, root, seed=seed)
+            self._exploration = Exploration(knowledge.theory, root, seed=seed)
             self._levels = self._exploration.levels()
-        self._pending: list[Equation] = []
-        self._failed: list[tuple[Equation, int, int]] = []
-        self._given_out = 0
-        self.is_exhausted = root is None
+        self._rippling = Rippling(knowledge.rewriter, frozenset(knowledge.theory.constructors()))
+        self._pending: list[Candidate] = []
+        self._is_exhausted = root is None
 
     async def step(self) -> bool:
-        """One batch of checks, or one slice of enumeration; False when there is nothing left to do now."""
-        self._refill()
-        batch = self._next_batch()
+        """One batch of checks, or one slice of enumeration; False when only new lemmas can help."""
+        batch, is_all_seen = self._ready()
         if batch:
-            await self._try(batch)
+            await self._check(batch)
             return True
-        if self._retry():
+        if not is_all_seen:
             return True
-        return not self.is_exhausted
+        if not self._is_exhausted:
+            await self._give_out()
+            self._refill()
+            return True
+        return await self._give_out()
 
     def _refill(self) -> None:
+        """Enumerate until a level is complete or the slice is over."""
         end = time.monotonic() + SLICE_S
-        while not self._pending and not self.is_exhausted and time.monotonic() < end:
+        while time.monotonic() < end:
             try:
                 found = next(self._levels)
             except StopIteration:
-                self.is_exhausted = True
+                self._is_exhausted = True
                 return
             if found:
-                self._pending = [item for item in found if bool(item.conditions) or not self._only_conditional]
-                self._retry()
+                self._take(found)
+                return
 
-    def _retry(self) -> bool:
-        """Bring back failures that were tried with fewer lemmas."""
-        known = len(self._desk.knowledge.rules())
-        again = [item for item in self._failed if item[1] < known and item[2] < RETRIES]
-        self._failed = [item for item in self._failed if item not in again]
-        self._pending = [equation for equation, _, _ in again] + self._pending
-        self._tries = {equation: tries for equation, _, tries in again}
-        return bool(again)
+    def _take(self, equations: list[Equation]) -> None:
+        exploration = self._exploration
+        assert exploration is not None
+        for equation in equations:
+            if self._only_conditional and not equation.conditions:
+                continue
+            statement = exploration.statement(equation)
+            if statement is not None and len(self._pending) < MOST_PENDING:
+                self._pending.append(Candidate(equation=equation, statement=statement))
 
-    def _next_batch(self) -> list[tuple[Equation, Statement]]:
-        batch: list[tuple[Equation, Statement]] = []
-        while self._pending and len(batch) < BATCH:
-            equation = self._pending.pop(0)
-            statement = self._exploration.statement(equation) if self._exploration else None
-            if statement is not None and self._is_new(equation, statement):
-                batch.append((equation, statement))
-        return batch
+    def _ready(self) -> tuple[list[tuple[Candidate, str]], bool]:
+        """Candidates that rewriting proves, each with its induction variable; and whether all were looked at."""
+        knowledge = self._desk.knowledge
+        assumed = knowledge.rewriter.extended()
+        end = time.monotonic() + SLICE_S
+        found: list[tuple[Candidate, str]] = []
+        for candidate in list(self._pending):
+            if candidate.seen_at == knowledge.rewriter.count:
+                continue
+            if time.monotonic() > end or len(found) >= BATCH:
+                return found, False
+            if self._is_settled(candidate):
+                self._pending.remove(candidate)
+                continue
+            equation = candidate.equation
+            if assumed.joins(equation.left, equation.right):
+                continue
+            tactics = Tactics(candidate.statement, knowledge.theory)
+            variable = self._rippling.variable_for(candidate.statement, tactics)
+            if variable is None or candidate.tries >= MOST_TRIES:
+                candidate.seen_at = knowledge.rewriter.count
+                continue
+            found.append((candidate, variable))
+            if not equation.conditions:
+                assumed.add(equation.left, equation.right)
+        return found, True
 
-    def _is_new(self, equation: Equation, statement: Statement) -> bool:
+    def _is_settled(self, candidate: Candidate) -> bool:
+        """Known, a consequence by rewriting, or the target itself."""
         knowledge = self._desk.knowledge
         root = knowledge.root.statement
-        if statement.key() in knowledge.stated or (root is not None and statement.key() == root.key()):
-            return False
-        if not equation.conditions and knowledge.rewriter.joins(equation.left, equation.right):
-            return False
-        return not (equation.conditions and knowledge.rewriter.joins(equation.left, equation.right))
+        key = candidate.statement.key()
+        if key in knowledge.stated or (root is not None and key == root.key()):
+            return True
+        return knowledge.rewriter.joins(candidate.equation.left, candidate.equation.right)
 
-    async def _try(self, batch: list[tuple[Equation, Statement]]) -> None:
+    async def _check(self, batch: list[tuple[Candidate, str]]) -> None:
         knowledge = self._desk.knowledge
-        names = self._names(batch)
+        names = _names([candidate.statement for candidate, _ in batch], taken=knowledge.names.signatures)
         parts: list[str] = []
-        for name, (_, statement) in zip(names, batch, strict=True):
-            tactics = Tactics(statement, knowledge.theory)
-            attempts = tactics.rounds(knowledge.simp(knowledge.rules(statement)))[0]
-            parts.append(theorem(name, show_statement(statement), any_of(attempts[:3])))
+        for name, (candidate, variable) in zip(names, batch, strict=True):
+            tactics = Tactics(candidate.statement, knowledge.theory)
+            simp = knowledge.simp(knowledge.rules(candidate.statement))
+            attempts = tactics.suggested(simp, variable)
+            parts.append(theorem(name, show_statement(candidate.statement), any_of(attempts)))
         checked = await self._desk.check("\n".join(parts))
-        known = len(knowledge.rules())
-        for name, (equation, statement) in zip(names, batch, strict=True):
+        for name, (candidate, _) in zip(names, batch, strict=True):
             if name in checked.accepted:
+                self._pending.remove(candidate)
+            else:
+                candidate.tries += 1
+                candidate.seen_at = knowledge.rewriter.count
+
+    async def _give_out(self) -> bool:
+        """Leave small conjectures that rewriting does not prove to whoever is free."""
+        given = [item for item in self._pending if item.is_given_out]
+        for candidate in self._pending:
+            if len(given) >= OPEN_PARTS:
+                return False
+            if candidate.is_given_out or candidate.equation.size > 12 or _is_ground_heavy(candidate.statement):
                 continue
-            tries = self._tries.get(equation, 0) + 1 if hasattr(self, "_tries") else 1
-            self._failed.append((equation, known, tries))
-            if tries == 1 and self._given_out < OPEN_PARTS and equation.size <= 12:
-                await self._give_out(statement)
-
-    async def _give_out(self, statement: Statement) -> None:
-        """Leave a conjecture that needs more than a quick attempt to the provers."""
-        self._given_out += 1
-        text = show_statement(statement)
-        node = await self._desk.add_part(lemma_name(statement), text, why="holds on all tested values")
-        if node is None:
-            self._given_out -= 1
-
-    def _names(self, batch: list[tuple[Equation, Statement]]) -> list[str]:
-        names: list[str] = []
-        for _, statement in batch:
-            name = lemma_name(statement)
-            names.append(name if name not in names else f"{name}_{len(names)}")
-        return names
+            candidate.is_given_out = True
+            text = show_statement(candidate.statement)
+            name = lemma_name(candidate.statement, taken=self._desk.knowledge.names.signatures)
+            if await self._desk.add_part(name, text, why="holds on all tested values"):
+                return True
+        return False
 
 
-def describe(equation: Equation) -> str:
-    """One line about a conjecture."""
-    conditions = "".join(f"{show(item)} → " for item in equation.conditions)
-    return f"{conditions}{show(equation.left)} = {show(equation.right)}"
+def _is_ground_heavy(statement: Statement) -> bool:
+    """Instances such as `f 0 (g 0 x)`: more constants than variables are seldom useful."""
+    equation = statement.equation
+    if equation is None:
+        return False
+    left = equation[0]
+    return (
+        isinstance(left, Term)
+        and sum(isinstance(arg, Term) and not arg.is_var and not arg.args for arg in left.args) > 0
+    )
+
+
+def _names(statements: list[Statement], *, taken: Container[str]) -> list[str]:
+    names: list[str] = []
+    for statement in statements:
+        name = lemma_name(statement, taken=taken)
+        names.append(name if name not in names else f"{name}_{len(names)}")
+    return names

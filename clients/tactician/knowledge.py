@@ -9,7 +9,7 @@ import msgspec
 from .definitions import Names, Theory, read_theory, split_commands
 from .evaluation import Evaluator
 from .proving import Simp
-from .rewriting import Precedence, Rewriter
+from .rewriting import Precedence, Rewriter, as_equation
 from .statements import Statement, heads, read_statement, weight, whole
 from .syntax import NotInSubset
 from .terms import Expr, constants, is_plain, variables
@@ -72,8 +72,8 @@ class Knowledge:
         self.lemmas[name] = Lemma(name=name, author=author, statement=statement, rule=rule)
         if statement is not None:
             self.stated.add(statement.key())
-            if statement.equation is not None and not statement.hypotheses and rule:
-                self.rewriter.add(*statement.equation)
+            if statement.equation is not None and rule:
+                self.rewriter.add(*statement.equation, tuple(as_equation(item) for item in statement.hypotheses))
         return bool(rule)
 
     def _rule(self, name: str, statement: Statement) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from .statements import Statement
 from .terms import Expr, Term, subterms
@@ -11,8 +12,8 @@ _SYMBOLS = {"+": "add", "*": "mul", "-": "sub", "++": "append", "::": "cons", "�
 LONGEST = 40
 
 
-def lemma_name(statement: Statement, *, fallback: str = "lemma") -> str:
-    """Heads of the left side, outermost first: `rev_append` for `rev (append x y) = …`."""
+def lemma_name(statement: Statement, *, taken: Container[str] = (), fallback: str = "lemma") -> str:
+    """Heads of the left side, outermost first: `rev_append` for `rev (append x y) = …`; never a name that is taken."""
     equation = statement.equation
     shown = equation[0] if equation is not None else statement.conclusion
     words: list[str] = []
@@ -25,7 +26,10 @@ def lemma_name(statement: Statement, *, fallback: str = "lemma") -> str:
         words.append("of")
         words += [_word(item) for item in list(subterms(statement.hypotheses[0]))[1:2] if isinstance(item, Term)]
     name = "_".join(word for word in words if word)[:LONGEST].strip("_")
-    return name if re.match(r"[A-Za-z]", name) else fallback
+    name = name if re.match(r"[A-Za-z]", name) else fallback
+    while name in taken or "_" not in name:
+        name += "_eq"
+    return name
 
 
 def _word(expr: Expr) -> str:

@@ -93,6 +93,14 @@ class Tactics:
         name = self.variables[index].name
         return f"{self.intro()}induction {name}{self.generalizing(name)} <;> {simp.tactic()}"
 
+    def suggested(self, simp: Simp, variable: str) -> list[str]:
+        """Attempts when it is known on which variable to do induction; empty: on none."""
+        finish = simp.tactic()
+        if not variable:
+            return [self.intro() + finish]
+        names = list(dict.fromkeys([variable, *(item.name for item in self.variables if item.score > 0)]))
+        return [f"{self.intro()}induction {name}{self.generalizing(name)} <;> {finish}" for name in names[:2]]
+
     def _first(self, finish: str) -> list[str]:
         useful = [item for item in self.variables if item.score > 0] or self.variables
         return [f"induction {item.name}{self.generalizing(item.name)} <;> {finish}" for item in useful] + [finish]

@@ -7,7 +7,10 @@ from collections.abc import Iterable
 import msgspec
 
 from .definitions import Theory
-from .terms import Expr, Term, constants, is_plain, match, plain_args, size, substitute, variables
+from .terms import Expr, Term, constants, is_plain, match, plain_args, substitute, subterms, variables
+
+FIXED = "!"
+"""Marks variables of a goal that stand for themselves: constants, lowest in the order."""
 
 
 class Precedence:
@@ -18,7 +21,8 @@ class Precedence:
         for index, name in enumerate(theory.constructors()):
             self._rank[name] = index - 1000
         calls = {
-            name: frozenset().union(*(constants(body) for _, body in function.rows)) & theory.functions.keys() - {name}
+            name: frozenset[str]().union(*(constants(body) for _, body in function.rows))
+            & theory.functions.keys() - {name}
             for name, function in theory.functions.items()
         }
         uses = {name: sum(name in called for called in calls.values()) for name in calls}
@@ -29,6 +33,8 @@ class Precedence:
 
     def rank(self, term: Term) -> int:
         """Position of the head; variables applied to arguments come between constructors and operations."""
+        if term.head.startswith(FIXED):
+            return -2000
         return -500 if term.is_var else self._rank.get(term.head, -400)
 
     def is_greater(self, left: Expr, right: Expr) -> bool:
@@ -69,42 +75,61 @@ class Rule(msgspec.Struct, frozen=True):
     left: Term
     right: Expr
     is_permutative: bool = False
+    conditions: tuple[tuple[Expr, Expr], ...] = ()
+    """Equations that must hold after rewriting."""
 
 
 class Rewriter:
     """Innermost normal forms under the definitions and the equations added so far."""
 
-    def __init__(self, theory: Theory, precedence: Precedence) -> None:
+    def __init__(self, theory: Theory, precedence: Precedence, *, below: Rewriter | None = None) -> None:
+        self._theory = theory
         self._precedence = precedence
+        self._below = below
         self._rules: dict[str, list[Rule]] = {}
         self._memo: dict[Expr, Expr] = {}
         self._fuel = 0
-        for function in theory.functions.values():
-            for rule in defining_rules(function.name, function.rows):
-                self._rules.setdefault(function.name, []).append(rule)
+        self._nesting = 0
+        self.count = 0 if below is None else below.count
+        if below is None:
+            for function in theory.functions.values():
+                for rule in defining_rules(function.name, function.rows):
+                    self._rules.setdefault(function.name, []).append(rule)
 
-    def add(self, left: Expr, right: Expr) -> None:
-        """Use a proved equation from now on."""
+    def extended(self) -> Rewriter:
+        """A rewriter that starts with these rules; what is added to it stays there."""
+        return Rewriter(self._theory, self._precedence, below=self)
+
+    def add(self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = ()) -> None:
+        """Use a proved equation from now on, from greater to smaller side."""
         if not is_plain(left) or not is_plain(right):
             return
-        rule = self._precedence.orient(left, right)
-        if rule is not None and isinstance(rule[0], Term):
-            self._insert(Rule(rule[0], rule[1]))
+        oriented = self._precedence.orient(left, right)
+        if oriented is not None:
+            self.add_directed(*oriented, conditions)
         elif isinstance(left, Term) and isinstance(right, Term) and set(variables(left)) == set(variables(right)):
-            self._insert(Rule(left, right, True))
-            self._insert(Rule(right, left, True))
+            self._insert(Rule(left, right, True, conditions))
+            self._insert(Rule(right, left, True, conditions))
+
+    def add_directed(self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = ()) -> None:
+        """Use an equation from left to right, whatever the order says."""
+        scope = set(variables(left))
+        used = set(variables(right)).union(*(variables(side) for condition in conditions for side in condition))
+        if isinstance(left, Term) and used <= scope:
+            self._insert(Rule(left, right, False, conditions))
 
     def _insert(self, rule: Rule) -> None:
         if rule.left.is_var and not rule.left.args:
             return
         self._rules.setdefault(rule.left.head, []).append(rule)
         self._memo.clear()
+        self.count += 1
 
     def joins(self, left: Expr, right: Expr) -> bool:
         """Whether both sides have the same normal form."""
         return left == right or self.normal(left) == self.normal(right)
 
-    def normal(self, expr: Expr, fuel: int = 400) -> Expr:
+    def normal(self, expr: Expr, fuel: int = 300) -> Expr:
         """The normal form, or what was reached when the steps ran out."""
         self._fuel = fuel
         return self._normal(expr)
@@ -119,45 +144,104 @@ class Rewriter:
         if self._fuel > 0 and (reduced := self._step(current)) is not None:
             self._fuel -= 1
             current = self._normal(reduced)
-        if self._fuel > 0:
+        if self._fuel > 0 and self._nesting == 0:
             self._memo[expr] = current
         return current
 
     def _step(self, term: Expr) -> Expr | None:
         if not isinstance(term, Term):
             return None
-        if term.head == "ite" and isinstance(term.args[0], Term):
+        if term.head == "ite":
             return _decided(term)
-        for rule in self._rules.get(term.head, ()):
-            found: dict[str, Expr] = {}
-            if not match(rule.left, term, found):
-                continue
-            result = substitute(rule.right, found)
-            if rule.is_permutative and not _is_smaller(result, term):
-                continue
-            return result
+        if (known := _built_in(term)) is not None:
+            return known
+        layer: Rewriter | None = self
+        while layer is not None:
+            for rule in layer._rules.get(term.head, ()):  # noqa: SLF001 - layers are of this class
+                if (result := self._apply(rule, term)) is not None:
+                    return result
+            layer = layer._below  # noqa: SLF001 - layers are of this class
         return None
+
+    def _apply(self, rule: Rule, term: Term) -> Expr | None:
+        found: dict[str, Expr] = {}
+        if not match(rule.left, term, found):
+            return None
+        result = substitute(rule.right, found)
+        if rule.is_permutative and not _is_smaller(result, term):
+            return None
+        if rule.conditions and not self._holds(rule.conditions, found):
+            return None
+        return result
+
+    def _holds(self, conditions: tuple[tuple[Expr, Expr], ...], found: dict[str, Expr]) -> bool:
+        if self._nesting >= 2 or self._fuel <= 0:
+            return False
+        self._nesting += 1
+        try:
+            return all(
+                self._normal(substitute(left, found)) == self._normal(substitute(right, found))
+                for left, right in conditions
+            )
+        finally:
+            self._nesting -= 1
+
+
+TRUE, FALSE = Term("true"), Term("false")
+
+
+def as_equation(expr: Expr) -> tuple[Expr, Expr]:
+    """A proposition as an equation: negations become false, others true."""
+    if isinstance(expr, Term) and expr.head == "=" and len(expr.args) == 2:
+        return expr.args[0], expr.args[1]
+    if isinstance(expr, Term) and expr.head == "¬" and isinstance(expr.args[0], Term):
+        inner = expr.args[0]
+        if inner.head == "=" and inner.args[1] in {TRUE, FALSE}:
+            return inner.args[0], FALSE if inner.args[1] == TRUE else TRUE
+        return inner, Term("False")
+    if isinstance(expr, Term) and expr.head == "≠":
+        return Term("=", expr.args), Term("False")
+    return expr, Term("True")
 
 
 def _decided(term: Term) -> Expr | None:
+    """A conditional whose condition is decided."""
     condition = term.args[0]
-    if isinstance(condition, Term) and condition.head == "=" and condition.args[0] == condition.args[1]:
+    if condition == Term("True"):
         return term.args[1]
-    if (
-        isinstance(condition, Term)
-        and condition.head == "="
-        and {_name(arg) for arg in condition.args} == {"true", "false"}
-    ):
+    if condition == Term("False"):
         return term.args[2]
+    return term.args[1] if term.args[1] == term.args[2] else None
+
+
+def _built_in(term: Term) -> Expr | None:
+    """Steps for equality and Boolean connectives."""
+    args = term.args
+    if term.head == "=" and len(args) == 2:
+        if args[0] == args[1]:
+            return Term("True")
+        return Term("False") if set(args) == {TRUE, FALSE} else None
+    if term.head in {"Bool.and", "Bool.or"} and len(args) == 2:
+        neutral, absorbing = (TRUE, FALSE) if term.head == "Bool.and" else (FALSE, TRUE)
+        if absorbing in args:
+            return absorbing
+        if neutral in args:
+            return args[1] if args[0] == neutral else args[0]
+    if term.head == "Bool.not" and len(args) == 1 and args[0] in {TRUE, FALSE}:
+        return FALSE if args[0] == TRUE else TRUE
+    if term.head == "decide" and args[0] in {Term("True"), Term("False")}:
+        return TRUE if args[0] == Term("True") else FALSE
     return None
 
 
-def _name(expr: Expr) -> str:
-    return expr.head if isinstance(expr, Term) else ""
-
-
 def _is_smaller(left: Expr, right: Expr) -> bool:
-    return (size(left), repr(left)) < (size(right), repr(right))
+    one, other = _outline(left), _outline(right)
+    return (len(one), one) < (len(other), other)
+
+
+def _outline(expr: Expr) -> list[str]:
+    """Heads in reading order."""
+    return [sub.head for sub in subterms(expr) if isinstance(sub, Term)]
 
 
 def defining_rules(name: str, rows: Iterable[tuple[tuple[Expr, ...], Expr]]) -> list[Rule]:

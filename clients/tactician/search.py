@@ -47,9 +47,7 @@ async def prove(
     return Outcome(is_proved=False, goals=goals, checks=checks)
 
 
-def _batches(
-    desk: Desk, statement: Statement | None, simp: Simp, rounds: slice
-) -> list[tuple[list[str], str | None]]:
+def _batches(desk: Desk, statement: Statement | None, simp: Simp, rounds: slice) -> list[tuple[list[str], str | None]]:
     """Attempts of each check and the one that may leave goals."""
     if statement is None:
         return [([], simp.tactic())]

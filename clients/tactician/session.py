@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
 
@@ -79,7 +79,7 @@ class McpToolbox:
 
 
 @asynccontextmanager
-async def connect(url: str, *, token: str) -> AsyncIterator[McpToolbox]:
+async def connect(url: str, *, token: str) -> AsyncGenerator[McpToolbox]:
     """An MCP session at the agent's own endpoint; the token says who calls."""
     timeout = httpx2.Timeout(READ_TIMEOUT_S, connect=10.0)
     headers = {"Authorization": f"Bearer {token}"}

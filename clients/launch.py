@@ -1,0 +1,125 @@
+"""Agents as processes of their own: start them with an identity, follow them, stop them, leave none behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import msgspec
+import structlog
+
+LOG = structlog.get_logger()
+GRACE_S = 3.0
+TACTICIAN = (sys.executable, "-m", "clients.tactician")
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "ADAPTER_DEBUG")
+
+
+class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """Who an agent is and where it works; passed in the environment, never on a command line."""
+
+    name: str
+    url: str
+    """The agent's own MCP endpoint."""
+
+    token: str
+    role: str = ""
+    seed: int = 0
+    command: tuple[str, ...] = TACTICIAN
+
+
+class AgentProcess:
+    """A running agent in its own process group.
+
+    Its standard input is a pipe that only this process holds: when this process ends, however it ends, the agent reads the end
+    of the pipe and ends too.
+    """
+
+    def __init__(self, spec: AgentSpec, process: anyio.abc.Process, log: Path) -> None:
+        self.spec = spec
+        self.log = log
+        """File with everything the agent wrote."""
+
+        self._process = process
+
+    @property
+    def pid(self) -> int:
+        """Process and process group id."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        return self._process.returncode
+
+    async def wait(self) -> int:
+        """Until it ends."""
+        return await self._process.wait()
+
+    async def stop(self, grace_s: float = GRACE_S) -> None:
+        """End the whole process group; by force when it does not end in time."""
+        if self._process.returncode is None:
+            self._signal(signal.SIGTERM)
+            with anyio.move_on_after(grace_s):
+                await self._process.wait()
+        self._signal(signal.SIGKILL)
+        await self._process.wait()
+        await self._process.aclose()
+        LOG.info("agent_stopped", agent=self.spec.name, exit_code=self._process.returncode)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+
+async def launch(spec: AgentSpec, *, log_folder: Path) -> AgentProcess:
+    """Start one agent; what it writes goes to `<log_folder>/<name>.log`.
+
+    Raises:
+        OSError: if the program cannot be started or the log cannot be written.
+    """
+    log_folder.mkdir(parents=True, exist_ok=True)
+    path = log_folder / f"{spec.name}.log"
+    with path.open("ab") as log:
+        process = await anyio.open_process(
+            list(spec.command),
+            stdout=log,
+            stderr=log,
+            env=_environment(spec),
+            start_new_session=True,
+        )
+    LOG.info("agent_launched", agent=spec.name, role=spec.role, pid=process.pid)
+    return AgentProcess(spec, process, path)
+
+
+@asynccontextmanager
+async def team(specs: Sequence[AgentSpec], *, log_folder: Path) -> AsyncGenerator[list[AgentProcess]]:
+    """All agents of a team; on leaving, also by cancellation, every one of them has ended."""
+    running: list[AgentProcess] = []
+    try:
+        for spec in specs:
+            running.append(await launch(spec, log_folder=log_folder))  # noqa: PERF401 - those started so far must be stopped
+        yield running
+    finally:
+        with anyio.CancelScope(shield=True):
+            async with anyio.create_task_group() as tasks:
+                for agent in running:
+                    tasks.start_soon(agent.stop)
+
+
+def _environment(spec: AgentSpec) -> dict[str, str]:
+    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return passed | {
+        "ADAPTER_URL": spec.url,
+        "ADAPTER_TOKEN": spec.token,
+        "ADAPTER_AGENT": spec.name,
+        "ADAPTER_ROLE": spec.role,
+        "ADAPTER_SEED": str(spec.seed),
+        "ADAPTER_LIFELINE": "stdin",
+        "PYTHONUNBUFFERED": "1",
+    }
