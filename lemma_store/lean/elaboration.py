@@ -24,6 +24,7 @@ _NO_SANDBOX_HINT = (
     "use Linux 5.13 or newer, or allow user namespaces; --unsafe-no-sandbox lets checked text read and write your files"
 )
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+_OPTION = re.compile(r"[A-Za-z][A-Za-z0-9.]*=[A-Za-z0-9]+")
 _LEAN_FOUND_ERRORS = 1
 
 
@@ -39,6 +40,8 @@ class Elaboration(msgspec.Struct, frozen=True, kw_only=True):
     heartbeats: int = 4_000
     """Lean's deterministic clock, in thousands as its option counts."""
     wall_ms: int = 20_000
+    options: tuple[str, ...] = ()
+    """Lean options as `name=value`, for example `autoImplicit=false`."""
 
 
 class Elaborated(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,12 +125,15 @@ class ForkServer:
     def _job(self, elaboration: Elaboration) -> Job:
         if not _MODULE.fullmatch(elaboration.module):
             raise BadArguments(f"{elaboration.module!r} is no module name")
+        for option in elaboration.options:
+            if not _OPTION.fullmatch(option):
+                raise BadArguments(f"{option!r} is no option")
         return Job(
             id=next(self._ids),
             module=elaboration.module,
             source=elaboration.source,
             lean_path=elaboration.lean_path,
-            heartbeats=elaboration.heartbeats,
+            options=(f"maxHeartbeats={elaboration.heartbeats}", *elaboration.options),
             wants_artifact=elaboration.wants_artifact,
             limits=Limits(wall_ms=elaboration.wall_ms, cpu_s=elaboration.wall_ms // 1000 + 5),
             confinement=self.sandbox.confinement,

@@ -192,7 +192,7 @@ def _prove(job: Job, *, lean: ctypes.CDLL, place: Cell, source: str, output: int
 def _lean_main(job: Job, *, lean: ctypes.CDLL, place: Cell, source: str) -> int:
     os.environ.clear()
     os.environ.update({"LEAN_PATH": ":".join(place.lean_path), "LEAN_NUM_THREADS": "1"})
-    words = ["lean", "--json", f"-DmaxHeartbeats={job.heartbeats}", "-R", "."]
+    words = ["lean", "--json", "-R", ".", *(f"-D{option}" for option in job.options)]
     if job.wants_artifact:
         words += ["-o", _ARTIFACT]
     words.append(source)

@@ -47,7 +47,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     module: str
     source: bytes
     lean_path: tuple[str, ...]
-    heartbeats: int
+    options: tuple[str, ...]
+    """Lean options, each as `name=value`."""
     wants_artifact: bool
     limits: Limits
     confinement: Confinement

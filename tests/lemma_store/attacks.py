@@ -71,7 +71,7 @@ def start(
         module="Attack",
         source=b"-- text\n",
         lean_path=lean_path,
-        heartbeats=1,
+        options=(),
         wants_artifact=True,
         limits=limits or Limits(wall_ms=10_000),
         confinement=confinement,

@@ -97,6 +97,19 @@ async def test_a_file_that_prints_too_much_is_a_flood(lean: ForkServer, core: Co
     assert (done.outcome, done.is_truncated) == ("flooded", True)
 
 
+async def test_options_are_set_and_nothing_else_gets_through_as_one(lean: ForkServer, core: CoreLibrary):
+    text = "theorem same (p : prop) : p → p := fun h => h\n"
+
+    lax = await lean.run(file(text, core, options=("autoImplicit=true", "relaxedAutoImplicit=true")))
+    strict = await lean.run(file(text, core, options=("autoImplicit=false",)))
+
+    assert lax.messages != strict.messages
+    assert "prop" in strict.messages[0].text
+    for option in ("a", "a=b c", "-o=x", "a=b\n", "=x"):
+        with pytest.raises(BadArguments):
+            await lean.run(file(text, core, options=(option,)))
+
+
 async def test_an_odd_module_name_is_refused(lean: ForkServer, core: CoreLibrary):
     for name in ("", "../up", "A..B", "A.b c", "/etc/x", "A\n"):
         with pytest.raises(BadArguments):

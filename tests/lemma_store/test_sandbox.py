@@ -137,6 +137,28 @@ def test_the_library_can_be_read_and_no_other_check(confinement: Confinement, sc
     assert second != b"done"
 
 
+@needs_landlock
+@pytest.mark.parametrize("level", range(1, MACHINE.landlock + 1))
+def test_every_level_of_landlock_keeps_files_out_of_reach(level: int, scratch: Path, tmp_path: Path):
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+
+    report = attack(
+        tried(
+            secret.read_text,
+            lambda: secret.write_text("changed"),
+            (tmp_path / "new").touch,
+            lambda: Path("inside").write_text("allowed"),
+            Path("inside").read_text,
+        ),
+        scratch=scratch,
+        confinement=Confinement(landlock=level),
+    )
+
+    assert report.output.split() == [b"PermissionError"] * 3 + [b"done"] * 2
+    assert secret.read_text() == "secret"
+
+
 def test_the_environment_is_empty_but_for_what_lean_needs(scratch: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ADAPTER_TOKEN", "secret")
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import fcntl
+import mmap
 import os
 import select
 import signal
@@ -108,6 +109,20 @@ def test_the_other_numbering_of_system_calls_is_refused(scratch: Path):
     report = attack(tried(lambda: libc.syscall(x32_getpid)), scratch=scratch)
 
     assert report.output == b"PermissionError\n"
+
+
+def test_calls_of_the_thirty_two_bit_machine_are_deadly(scratch: Path):
+    getpid_by_interrupt = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
+
+    def action() -> int:
+        memory = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        memory.write(getpid_by_interrupt)
+        ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))()
+        return say("survived")
+
+    report = attack(action, scratch=scratch)
+
+    assert (report.outcome, report.output) == ("crashed", b"")
 
 
 @needs_namespaces
