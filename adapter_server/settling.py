@@ -12,7 +12,7 @@ from bus.errors import AdapterError, StorageUnavailable, UnknownId
 from lemma_store.store import LemmaStore
 
 from .data_folder import DataFolder
-from .tools.closing import settle
+from .tools.closing import record_missing, settle
 
 RETRY_S = 1.0
 TRIES = 60
@@ -29,6 +29,7 @@ class Settling:
         self._tasks = tasks
         self._running: set[str] = set()
         self._again: set[str] = set()
+        self._compared: dict[str, int] = {}
 
     @classmethod
     async def recover(
@@ -88,6 +89,9 @@ class Settling:
         """False when it makes sense to try again."""
         try:
             if (await self._board.meta(episode)).status == "open":
+                self._compared[episode] = await record_missing(
+                    episode, board=self._board, lemma_store=self._lemma_store, after=self._compared.get(episode)
+                )
                 await settle(episode, board=self._board, lemma_store=self._lemma_store)
         except AdapterError as error:
             log.warning("settling_failed", episode=episode, code=error.code, reason=error.message)

@@ -4,11 +4,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 import anyio
-from lemma_store.store import LemmaStore
 
 from blackboard.board import Board
 from blackboard.types import LemmaNote
 from bus.errors import Deadline, LeaseLost, StaleFence
+from lemma_store.store import LemmaStore
 from lemma_store.types import CheckReport, Lemma, Verdict
 
 from .arguments import CheckArguments
@@ -42,22 +42,30 @@ async def _judge(arguments: CheckArguments, *, caller: Caller, board: Board, lem
     stale = await _stale(caller, board, node=node, fence=arguments.fence)
     report = await lemma_store.check(caller.episode, author=caller.agent, source=arguments.source)
     closes: dict[str, tuple[str, ...]] = {}
+    with anyio.CancelScope(shield=True):
+        closes |= await _record(report, node=node, caller=caller, board=board)
+    facts = _facts(report, closes) | ({"stale": stale} if stale else {})
+    return ToolReply(headline=_headline(report, closes), facts=facts, is_settled=_is_settled(report))
+
+
+async def _record(report: CheckReport, *, node: str | None, caller: Caller, board: Board) -> dict[str, tuple[str, ...]]:
+    """Tell the board what was accepted and that the check is over; returns lemma id → nodes that it closed."""
+    closes: dict[str, tuple[str, ...]] = {}
     for verdict in report.verdicts:
         if verdict.lemma is not None:
             recorded = await board.record_lemma(caller.episode, caller.agent, lemma_note(verdict.lemma))
             closes[verdict.lemma.id] = recorded.closed
-    counts = {outcome: [v for v in report.verdicts if v.outcome == outcome] for outcome in ("rejected", "undecided")}
+    outcomes = [verdict.outcome for verdict in report.verdicts]
     await board.record_check(
         caller.episode,
         caller.agent,
         node,
         [verdict.lemma.name for verdict in report.verdicts if verdict.lemma],
-        len(counts["rejected"]),
-        len(counts["undecided"]),
+        outcomes.count("rejected"),
+        outcomes.count("undecided"),
         int(report.elaborate_ms + report.judge_ms),
     )
-    facts = _facts(report, closes) | ({"stale": stale} if stale else {})
-    return ToolReply(headline=_headline(report, closes), facts=facts, is_settled=_is_settled(report))
+    return closes
 
 
 async def _stale(caller: Caller, board: Board, *, node: str | None, fence: int | None) -> Facts | None:

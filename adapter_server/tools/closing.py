@@ -15,6 +15,8 @@ from .check import lemma_note
 from .statements import statement_of
 
 SERVER = "server"
+GLUE = "_glue"
+"""End of the names of glue lemmas: they belong to an alternative and are no news by themselves."""
 
 log = structlog.get_logger()
 
@@ -49,6 +51,26 @@ async def settle(episode: str, *, board: Board, lemma_store: LemmaStore) -> Asse
         await board.close_episode(episode, "solved", "the target is proved and the proof was checked again")
         log.info("episode_solved", episode=episode, lemmas=len(done.certificate.lemmas))
     return done
+
+
+async def record_missing(episode: str, *, board: Board, lemma_store: LemmaStore, after: int | None) -> int:
+    """Tell the board of lemmas that it missed because a check was cut off between store and board.
+
+    Args:
+        episode: whose lemmas.
+        board: where they have to be known.
+        lemma_store: where they are.
+        after: how many of the store's lemmas were compared before; None compares all.
+
+    Returns:
+        How many of the store's lemmas are compared now.
+    """
+    lemmas = await lemma_store.lemmas(episode)
+    known = {note.id for note in await board.lemmas(episode)} if after is None else frozenset[str]()
+    for lemma in lemmas[after or 0 :]:
+        if lemma.id not in known and not lemma.author_name.endswith(GLUE):
+            await board.record_lemma(episode, lemma.author, lemma_note(lemma))
+    return len(lemmas)
 
 
 async def assembly(episode: str, *, board: Board, lemma_store: LemmaStore) -> Assembly | None:

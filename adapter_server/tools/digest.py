@@ -24,9 +24,10 @@ async def digest(arguments: DigestArguments, *, caller: Caller, board: Board, le
     leases = await board.leases(caller.episode, caller.agent)
     frontier = await _frontier(arguments, caller, board)
     lemmas = await board.lemmas(caller.episode, limit=sizes.lemmas)
-    messages = [one for one in await board.messages(caller.episode, caller.agent) if one.sender != caller.agent]
-    own = [one for one in await board.messages(caller.episode, caller.agent) if one.sender == caller.agent]
-    actions = _actions(meta, leases, frontier, unanswered(messages, own, caller.agent), caller)
+    mail = await board.messages(caller.episode, caller.agent)
+    messages = [one for one in mail if one.sender != caller.agent]
+    own = [one for one in mail if one.sender == caller.agent]
+    actions = _actions(meta, target, leases, frontier, unanswered(messages, own, caller.agent), caller=caller)
     names = {candidate.node.id: candidate.node for candidate in frontier}
     facts: Facts = {
         "episode": caller.episode,
@@ -77,10 +78,18 @@ async def _frontier(arguments: DigestArguments, caller: Caller, board: Board) ->
 
 
 def _actions(
-    meta: EpisodeMeta, leases: Sequence[Lease], frontier: Sequence[Candidate], mail: Sequence[Message], caller: Caller
+    meta: EpisodeMeta,
+    target: Node,
+    leases: Sequence[Lease],
+    frontier: Sequence[Candidate],
+    mail: Sequence[Message],
+    *,
+    caller: Caller,
 ) -> list[Facts]:
     if meta.status != "open":
         return [{"do": "stop", "why": f"the episode is {meta.status}"}]
+    if target.status == "closed":
+        return [{"do": "wait", "why": "the target is proved, the final proof is put together"}]
     actions: list[Facts] = [
         {"do": "check", "node": one.node, "fence": one.fence, "why": f"you hold it for {seconds_left(one)} s more"}
         for one in leases

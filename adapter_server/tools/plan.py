@@ -4,12 +4,13 @@ import re
 
 from blackboard.board import Board
 from blackboard.types import Alternative, Node, NodeDraft
-from bus.errors import BadArguments, Cyclic, Duplicate, NotLean, TooLarge
+from bus.errors import BadArguments, Cyclic, Duplicate, Gone, NotLean, TooLarge
 from lemma_store.store import LemmaStore
 from lemma_store.types import CheckReport, Statement
 
 from .arguments import Child, PlanArguments
 from .caller import Caller
+from .closing import GLUE
 from .news import one_line
 from .reply import Facts, ToolReply, cut
 from .statements import shown, statement_of
@@ -85,7 +86,7 @@ async def _split(arguments: PlanArguments, *, caller: Caller, board: Board, lemm
     report = await lemma_store.check_glue(
         caller.episode,
         author=caller.agent,
-        name=re.sub(r"\W", "_", f"{parent.name}_glue", flags=re.ASCII),
+        name=re.sub(r"\W", "_", f"{parent.name}{GLUE}", flags=re.ASCII),
         parent=statement_of(parent),
         children=parts,
         glue=arguments.glue,
@@ -115,6 +116,8 @@ async def _part(child: Child | str, *, caller: Caller, board: Board, lemma_store
 
 async def _refuse_hopeless(parent: Node, parts: list[tuple[str, Statement]], *, caller: Caller, board: Board) -> None:
     """Refuse before anything is checked or stored what could not be stored in the end."""
+    if parent.status == "closed":
+        raise Gone(f"{parent.id} is proved already", replacement=parent.lemma)
     names = [name for name, _ in parts]
     if len(set(names)) < len(names):
         raise BadArguments(
