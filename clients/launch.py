@@ -36,8 +36,8 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
 class AgentProcess:
     """A running agent in its own process group.
 
-    Its standard input is a pipe that only this process holds: when this process ends, however it ends, the agent reads the end
-    of the pipe and ends too.
+    Its standard input is a pipe that only this process holds: when this process ends, however it ends, the agent
+    reads the end of the pipe and ends too.
     """
 
     def __init__(self, spec: AgentSpec, process: anyio.abc.Process, log: Path) -> None:
@@ -83,13 +83,13 @@ async def launch(spec: AgentSpec, *, log_folder: Path) -> AgentProcess:
     Raises:
         OSError: if the program cannot be started or the log cannot be written.
     """
-    log_folder.mkdir(parents=True, exist_ok=True)
+    await anyio.Path(log_folder).mkdir(parents=True, exist_ok=True)
     path = log_folder / f"{spec.name}.log"
-    with path.open("ab") as log:
+    async with await anyio.open_file(path, "ab") as log:
         process = await anyio.open_process(
             list(spec.command),
-            stdout=log,
-            stderr=log,
+            stdout=log.wrapped,
+            stderr=log.wrapped,
             env=_environment(spec),
             start_new_session=True,
         )

@@ -90,6 +90,9 @@ _COMMAND = re.compile(
 )
 
 
+_MODIFIERS = re.compile(r"^(@\[[^\]]*\]\s*)?((private|protected|noncomputable)\s+)*")
+
+
 def split_commands(source: str) -> list[str]:
     """The text cut at lines that begin a command."""
     text = re.sub(r"/-.*?-/", "", source, flags=re.DOTALL)
@@ -104,8 +107,7 @@ def read_theory(source: str) -> Theory:
     sorts: list[str] = []
     unread: list[str] = []
     for command in split_commands(source):
-        command = re.sub(r"^(@\[[^\]]*\]\s*)?((private|protected|noncomputable)\s+)*", "", command)
-        word, _, rest = command.partition(" ")
+        word, _, rest = _MODIFIERS.sub("", command).partition(" ")
         try:
             if word == "inductive":
                 kind = _read_inductive(rest)

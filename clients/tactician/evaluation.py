@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from .definitions import BUILT_IN, Datatype, Function, Theory
+from .compiling import Compiler, Undefined
+from .definitions import Datatype, Theory
 from .statements import Statement
-from .terms import Binding, Expr, Match, Term, arrow_parts, substitute
+from .terms import Expr, Term, arrow_parts, substitute
 
 Value = Any
 """Unary numbers are ints, Booleans bools, elements of a type variable small ints, all else (constructor, fields…)."""
-
-
-class Undefined(Exception):
-    """A term outside what can be run, or a missing case."""
 
 
 CALLS_PER_RUN = 4_000
 """Calls of the problem's functions that one evaluation may make."""
 
 _LIMITS = (RecursionError, Undefined, MemoryError, OverflowError)
-_OPERATORS = {"+": "+", "*": "*", "=": "==", "==": "==", "≠": "!=", "<": "<", "≤": "<=", ">": ">", "≥": ">="}
 
 
 class Evaluator:
@@ -42,7 +38,7 @@ class Evaluator:
     def _compile_all(self) -> None:
         for function in self.theory.functions.values():
             try:
-                source = _Compiler(self).function(function, self._function_ids[function.name])
+                source = Compiler(self).function(function, self._function_ids[function.name])
             except Undefined:
                 self.broken.add(function.name)
                 source = f"def {self._function_ids[function.name]}(*_): return undefined()"
@@ -61,13 +57,14 @@ class Evaluator:
         """Whether values of the datatype are ints here."""
         return kind in self._unary
 
-    def function_id(self, name: str) -> str | None:
-        """Generated name of a compiled function."""
-        return self._function_ids.get(name)
+    def function_id(self, name: str) -> tuple[str, int] | None:
+        """Generated name of a compiled function and the number of its arguments."""
+        known = self._function_ids.get(name)
+        return None if known is None else (known, len(self.theory.functions[name].args))
 
     def compile(self, expr: Expr, names: tuple[str, ...]) -> Callable[..., Value]:
         """A Python function of the given variables; raises Undefined."""
-        compiler = _Compiler(self)
+        compiler = Compiler(self)
         env = {name: f"a{index}" for index, name in enumerate(names)}
         source = f"lambda {', '.join(env.values())}: {compiler.expression(expr, env)}"
         try:
@@ -151,151 +148,6 @@ def _undefined() -> Value:
     raise Undefined
 
 
-class _Compiler:
-    """Writes Python text for terms; fresh names come from a counter."""
-
-    def __init__(self, owner: Evaluator) -> None:
-        self._owner = owner
-        self._count = 0
-
-    def _fresh(self) -> str:
-        self._count += 1
-        return f"v{self._count}"
-
-    def function(self, function: Function, name: str) -> str:
-        """One `def` with a return for each row."""
-        params = [self._fresh() for _ in function.args]
-        lines = [f"def {name}({', '.join(params)}):", "    fuel[0] -= 1", "    if fuel[0] < 0: undefined()"]
-        for patterns, body in function.rows:
-            env: dict[str, str] = {}
-            tests: list[str] = []
-            for pattern, param in zip(patterns, params, strict=True):
-                self._pattern(pattern, param, tests, env)
-            value = self.expression(body, env)
-            lines.append(f"    if {' and '.join(tests)}: return {value}" if tests else f"    return {value}")
-        lines.append("    return undefined()")
-        return "\n".join(lines)
-
-    def _pattern(self, pattern: Expr, path: str, tests: list[str], env: dict[str, str]) -> None:
-        if not isinstance(pattern, Term):
-            raise Undefined
-        if pattern.head == "_" or (pattern.is_var and not pattern.args):
-            env[pattern.head] = path
-        elif pattern.head in {"true", "false"}:
-            tests.append(path if pattern.head == "true" else f"not {path}")
-        elif pattern.head.isdigit():
-            tests.append(f"{path} == {int(pattern.head)}")
-        elif pattern.head == "+" and isinstance(pattern.args[1], Term) and pattern.args[1].head.isdigit():
-            amount = int(pattern.args[1].head)
-            tests.append(f"{path} >= {amount}")
-            self._pattern(pattern.args[0], f"({path} - {amount})", tests, env)
-        elif pattern.head == "Prod.mk":
-            for index, arg in enumerate(pattern.args):
-                self._pattern(arg, f"{path}[{index}]", tests, env)
-        elif self._owner.is_constructor(pattern.head):
-            tag, kind, _ = self._owner.constructor(pattern.head)
-            if self._owner.is_unary(kind.name):
-                tests.append(f"{path} > 0" if pattern.args else f"{path} == 0")
-                for arg in pattern.args:
-                    self._pattern(arg, f"({path} - 1)", tests, env)
-                return
-            tests.append(f"{path}[0] == {tag}")
-            for index, arg in enumerate(pattern.args):
-                self._pattern(arg, f"{path}[{index + 1}]", tests, env)
-        else:
-            raise Undefined(pattern.head)
-
-    def expression(self, expr: Expr, env: Mapping[str, str]) -> str:
-        """Text of a value."""
-        if isinstance(expr, Match):
-            return self._match(expr, env)
-        if isinstance(expr, Binding):
-            name = self._fresh()
-            if expr.kind == "let" and expr.type is not None:
-                inner = self.expression(expr.body, {**env, expr.name: name})
-                return f"(lambda {name}: {inner})({self.expression(expr.type, env)})"
-            if expr.kind == "fun":
-                return f"(lambda {name}: {self.expression(expr.body, {**env, expr.name: name})})"
-            raise Undefined(expr.kind)
-        return self._term(expr, env)
-
-    def _match(self, expr: Match, env: Mapping[str, str]) -> str:
-        names = [self._fresh() for _ in expr.scrutinees]
-        text = "undefined()"
-        for patterns, body in reversed(expr.rows):
-            tests: list[str] = []
-            inner = dict(env)
-            for pattern, name in zip(patterns, names, strict=True):
-                self._pattern(pattern, name, tests, inner)
-            value = self.expression(body, inner)
-            text = f"({value} if {' and '.join(tests)} else {text})" if tests else f"({value})"
-        scrutinees = ", ".join(self.expression(item, env) for item in expr.scrutinees)
-        return f"(lambda {', '.join(names)}: {text})({scrutinees})"
-
-    def _term(self, term: Term, env: Mapping[str, str]) -> str:
-        head = term.head
-        if head == "ite":
-            condition, yes, no = (self.expression(arg, env) for arg in term.args)
-            return f"({yes} if {condition} else {no})"
-        args = [self.expression(arg, env) for arg in term.args]
-        if head in env:
-            return f"{env[head]}({', '.join(args)})" if args else env[head]
-        if head == "apply":
-            return f"({args[0]})({', '.join(args[1:])})"
-        if (text := self._connective(head, args)) is not None:
-            return text
-        if head.isdigit():
-            return str(int(head))
-        if self._owner.is_constructor(head):
-            return self._construct(head, args)
-        function = self._owner.function_id(head)
-        if function is None:
-            raise Undefined(head)
-        return self._call(function, args, len(self._owner.theory.functions[head].args))
-
-    def _connective(self, head: str, args: list[str]) -> str | None:
-        if head in _OPERATORS and len(args) == 2:
-            return f"({args[0]} {_OPERATORS[head]} {args[1]})"
-        known = {
-            ("Bool.and", 2): "({0} and {1})",
-            ("∧", 2): "({0} and {1})",
-            ("Bool.or", 2): "({0} or {1})",
-            ("∨", 2): "({0} or {1})",
-            ("Bool.not", 1): "(not {0})",
-            ("¬", 1): "(not {0})",
-            ("→", 2): "((not {0}) or {1})",
-            ("Tip.imp", 2): "((not {0}) or {1})",
-            ("↔", 2): "({0} == {1})",
-            ("decide", 1): "{0}",
-            ("-", 2): "max(0, {0} - {1})",
-            ("Prod.mk", 2): "({0}, {1})",
-            ("++", 2): "append({0}, {1})",
-            ("True", 0): "True",
-            ("False", 0): "False",
-        }
-        pattern = known.get((head, len(args)))
-        return None if pattern is None else pattern.format(*args)
-
-    def _construct(self, head: str, args: list[str]) -> str:
-        if head in {"true", "false"}:
-            return head.title()
-        tag, kind, arity = self._owner.constructor(head)
-        if len(args) < arity:
-            extra = [self._fresh() for _ in range(arity - len(args))]
-            return f"(lambda {', '.join(extra)}: {self._construct(head, args + extra)})"
-        if self._owner.is_unary(kind.name):
-            return f"({args[0]} + 1)" if args else "0"
-        return f"({', '.join([str(tag), *args])},)"
-
-    def _call(self, function: str, args: list[str], arity: int) -> str:
-        if len(args) == arity:
-            return f"{function}({', '.join(args)})"
-        if len(args) < arity:
-            extra = [self._fresh() for _ in range(arity - len(args))]
-            return f"(lambda {', '.join(extra)}: {function}({', '.join(args + extra)}))"
-        return f"{function}({', '.join(args[:arity])})({', '.join(args[arity:])})"
-
-
 def find_witness(
     statement: Statement, evaluator: Evaluator, *, tests: int = 120, rng: random.Random
 ) -> dict[str, Value] | None:
@@ -320,6 +172,3 @@ def find_witness(
 def limits() -> tuple[type[BaseException], ...]:
     """What evaluation of a term may raise on large values."""
     return _LIMITS
-
-
-__all__ = ["BUILT_IN", "Evaluator", "Undefined", "Value", "find_witness"]

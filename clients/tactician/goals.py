@@ -47,7 +47,7 @@ def _blocks(text: str) -> list[list[str]]:
         if current and current[-1].startswith("⊢"):
             blocks.append(current)
             current = []
-        if line.startswith("⊢") or re.match(r"[^:]* : ", line) or line.startswith("case "):
+        if line.startswith(("⊢", "case ")) or re.match(r"[^:]* : ", line):
             current.append(line.strip())
     if current and current[-1].startswith("⊢"):
         blocks.append(current)

@@ -63,7 +63,7 @@ def _from_line(line: str) -> Happening | None:
     elif kind == "node_added":
         left, _, statement = rest.partition(": ")
         words = left.split()
-        node, name = (words + ["", ""])[:2]
+        node, name = [*words, "", ""][:2]
     elif rest:
         node = rest.split(" ", 1)[0]
     return Happening(

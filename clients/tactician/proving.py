@@ -113,9 +113,8 @@ class Tactics:
                 found.append(f"induction {name} <;> {finish}")
             if deep := self._structured(item, finish):
                 found.append(deep)
-            for other in self.variables:
-                if other.name != name and other.score > 0:
-                    found.append(f"induction {name}{rest} <;> cases {other.name} <;> {finish}")
+            others = [other.name for other in self.variables if other.name != name and other.score > 0]
+            found += [f"induction {name}{rest} <;> cases {other} <;> {finish}" for other in others]
             found.append(f"cases {name} <;> {finish}")
         return found
 
@@ -143,11 +142,10 @@ class Tactics:
             keep = self.generalizing(item.name, keep=(other.name,))
             found.append(f"induction {item.name}{keep} <;> induction {other.name} <;> {finish}")
         for item in self.variables:
-            rest = [other for other in self.variables if other is not item]
-            for one, two in itertools.combinations(rest, 2):
-                found.append(
-                    f"induction {item.name}{self.generalizing(item.name)} <;> cases {one.name} <;> cases {two.name} <;> {finish}"
-                )
+            start = f"induction {item.name}{self.generalizing(item.name)}"
+            rest = [other.name for other in self.variables if other is not item]
+            pairs = itertools.combinations(rest, 2)
+            found += [f"{start} <;> cases {one} <;> cases {two} <;> {finish}" for one, two in pairs]
         return found
 
 
