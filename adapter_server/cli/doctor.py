@@ -11,7 +11,7 @@ import msgspec
 
 from adapter_server.data_folder import FORMAT
 from adapter_server.embedded_store import open_store
-from adapter_server.logs import hide_secrets
+from adapter_server.logs import configure_logs, hide_secrets
 from adapter_server.settings import Settings
 from adapter_server.store_folder import find_binary
 from bus.errors import AdapterError, BadDataFolder, PortInUse
@@ -54,6 +54,7 @@ def examine(settings: Settings) -> dict[str, Finding]:
 
 def run_doctor(settings: Settings, *, is_json: bool) -> int:
     """Print the findings; the code is 0 when `serve` would work."""
+    configure_logs(level="error")
     findings = examine(settings)
     is_ok = all(finding.is_ok for finding in findings.values())
     if is_json:

@@ -5,6 +5,7 @@ from pathlib import Path
 import anyio
 import msgspec
 
+from adapter_server.logs import configure_logs
 from bus.errors import BadArguments
 from lemma_store.verification import verify
 
@@ -18,6 +19,7 @@ def run_verify(path: Path, *, is_json: bool) -> int:
         BadArguments: there is no such folder.
         AdapterError: Lean or its sandbox cannot be started.
     """
+    configure_logs(level="warning")
     folder = path.expanduser()
     if not folder.is_dir():
         raise BadArguments(f"{path} is not a folder", hint="name a run folder")
