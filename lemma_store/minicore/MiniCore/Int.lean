@@ -2,7 +2,7 @@
 MiniCore.Int: integers, their arithmetic and order.
 -/
 prelude
-import MiniCore.Linear
+import MiniCore.NatDiv
 set_option linter.all false
 set_option autoImplicit false
 universe u
@@ -48,6 +48,19 @@ def subNatNat (m n : Nat) : Int :=
 @[extern "lean_nat_abs"] def natAbs : Int → Nat
   | ofNat n => n
   | negSucc n => n + 1
+/-- Division with a remainder that is never negative; `/` on integers. -/
+@[extern "lean_int_ediv"] def ediv : Int → Int → Int
+  | ofNat m, ofNat n => ofNat (m / n)
+  | ofNat m, negSucc n => negOfNat (m / (n + 1))
+  | negSucc _, ofNat 0 => 0
+  | negSucc m, ofNat (n + 1) => negSucc (m / (n + 1))
+  | negSucc m, negSucc n => ofNat (m / (n + 1) + 1)
+@[extern "lean_int_emod"] def emod : Int → Int → Int
+  | ofNat m, n => ofNat (m % natAbs n)
+  | negSucc m, n => subNatNat (natAbs n) (m % natAbs n + 1)
+@[reducible] instance instDiv : Div Int := ⟨Int.ediv⟩
+@[reducible] instance instMod : Mod Int := ⟨Int.emod⟩
+instance instDvd : Dvd Int := ⟨fun a b => ∃ c, b = a * c⟩
 inductive NonNeg : Int → Prop where
   | mk (n : Nat) : NonNeg (ofNat n)
 protected def le (a b : Int) : Prop := NonNeg (b - a)
@@ -66,6 +79,8 @@ noncomputable def decNonneg : (a : Int) → Decidable (NonNeg a)
   | ofNat _, negSucc _ => .isFalse fun e => nomatch e
   | negSucc _, ofNat _ => .isFalse fun e => nomatch e
 instance instDecidableEq : DecidableEq Int := Int.decEq
+instance instMin : Min Int := minOfLe
+instance instMax : Max Int := maxOfLe
 def toNat : Int → Nat
   | ofNat n => n
   | negSucc _ => 0

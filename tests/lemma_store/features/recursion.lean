@@ -126,3 +126,10 @@ theorem t (xs : List Nat) : last xs = 0 ∨ last xs ∈ xs := by
   | case1 => exact .inl rfl
   | case2 => simp
   | case3 x y xs ih => exact ih.imp id fun h => List.mem_cons.mpr (.inr h)
+
+-- termination found: remainder
+def euclid (m n : Nat) : Nat := if _h : m = 0 then n else euclid (n % m) m
+termination_by m
+theorem t (n : Nat) : euclid 0 n = n := by
+  rw [euclid]
+  simp

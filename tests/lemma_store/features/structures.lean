@@ -48,7 +48,7 @@ theorem t : "ab" ≠ "ba" := by decide
 theorem t (a b : Nat) : min a b ≤ max a b := Nat.le_trans (Nat.min_le_left a b) (Nat.le_max_left a b)
 
 -- divisibility
-theorem t : 3 ∣ 12 := ⟨4, rfl⟩
+theorem t (a b : Nat) : 3 ∣ 12 ∧ ¬5 ∣ 12 ∧ (a + 7 * b) % 7 = a % 7 := ⟨⟨4, rfl⟩, by decide, by simp⟩
 
 -- injective function
 theorem t : Function.Injective Nat.succ := fun _ _ h => Nat.succ.inj h
