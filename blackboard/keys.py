@@ -1,6 +1,7 @@
 """Names of an episode's keys. All share one hash tag, so that an episode lives in one cluster slot."""
 
 import re
+from functools import lru_cache
 
 _EPISODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -49,9 +50,10 @@ def key(episode: str, name: str) -> str:
     return f"{{ep:{episode}}}:{name}"
 
 
-def shared_keys(episode: str) -> list[str]:
-    """Return the keys that every script gets, in its order."""
-    return [key(episode, name) for name in SHARED]
+@lru_cache(maxsize=1_024)
+def shared_keys(episode: str) -> tuple[bytes, ...]:
+    """Return the keys that every script gets, in its order, ready to be sent."""
+    return tuple(key(episode, name).encode() for name in SHARED)
 
 
 def operation_key(episode: str, op: str) -> str:

@@ -9,10 +9,13 @@ if reply then
 end
 local calls = KEYS[FIRST_EXTRA_KEY]
 local committed_at, delivered_at, shown_at = ARGS.agent .. '|committed', ARGS.agent .. '|delivered', ARGS.agent .. '|shown'
+local cursors = redis.call('HMGET', CURSORS, committed_at, delivered_at, shown_at)
+local committed, delivered = cursors[1], cursors[2]
 if not redis.call('ZSCORE', calls, ARGS.call) then
   redis.call('ZREMRANGEBYSCORE', calls, '-inf', integer(NOW - ARGS.call_max_ms))
-  if redis.call('ZCARD', calls) == 0 then
-    redis.call('HSET', CURSORS, committed_at, redis.call('HGET', CURSORS, delivered_at))
+  if redis.call('ZCARD', calls) == 0 and committed ~= delivered then
+    committed = delivered
+    redis.call('HSET', CURSORS, committed_at, committed)
   end
   redis.call('ZADD', calls, integer(NOW), ARGS.call)
   redis.call('HINCRBY', COUNTS, ARGS.agent .. '|calls', 1)
@@ -21,6 +24,5 @@ if status == 'open' and ARGS.renew_ms then
   expire_leases()
   renew_leases(ARGS.agent, ARGS.renew_ms, words_at(HOLDINGS, ARGS.agent))
 end
-local cursors = redis.call('HMGET', CURSORS, committed_at, shown_at)
 return { 'ok', object('episode', text(EPISODE), 'agent', text(ARGS.agent), 'call', text(ARGS.call),
-  'status', text(status), 'committed', cursors[1], 'shown', cursors[2]) }
+  'status', text(status), 'committed', committed, 'shown', cursors[3]) }

@@ -1,15 +1,22 @@
 -- Further KEYS: the agent's calls in flight.
+if redis.call('ZREM', KEYS[FIRST_EXTRA_KEY], ARGS.call) == 0 or ARGS.up_to == 0 then
+  return { 'ok', 'null' }
+end
+local changes = {}
+
 local function advance(cursor)
   local field = ARGS.agent .. '|' .. cursor
-  if ARGS.up_to > tonumber(redis.call('HGET', CURSORS, field) or 0) then
-    redis.call('HSET', CURSORS, field, integer(ARGS.up_to))
+  if ARGS.up_to > tonumber(redis.call('HGET', CURSORS, field)) then
+    changes[#changes + 1] = field
+    changes[#changes + 1] = integer(ARGS.up_to)
   end
 end
 
-if redis.call('ZREM', KEYS[FIRST_EXTRA_KEY], ARGS.call) == 1 and ARGS.up_to > 0 then
-  advance('shown')
-  if ARGS.is_delivered then
-    advance('delivered')
-  end
+advance('shown')
+if ARGS.is_delivered then
+  advance('delivered')
+end
+if #changes > 0 then
+  redis.call('HSET', CURSORS, unpack(changes))
 end
 return { 'ok', 'null' }
