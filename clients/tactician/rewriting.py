@@ -132,7 +132,11 @@ class Rewriter:
     def normal(self, expr: Expr, fuel: int = 300) -> Expr:
         """The normal form, or what was reached when the steps ran out."""
         self._fuel = fuel
-        return self._normal(expr)
+        self._nesting = 0
+        try:
+            return self._normal(expr)
+        except RecursionError:
+            return expr
 
     def _normal(self, expr: Expr) -> Expr:
         if not isinstance(expr, Term) or (expr.is_var and not expr.args):
