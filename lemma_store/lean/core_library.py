@@ -28,6 +28,7 @@ _IMPORT = re.compile(r"^import[ \t]+([A-Za-z0-9_.]+)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"/-.*?-/|--[^\n]*", re.DOTALL)
 _DIGESTS = "digests.json"
 _BUILD_MS = 120_000
+_LOCK_RETRY_SECONDS = 0.05
 _BUILD_HEARTBEATS = 200_000
 
 _log = structlog.get_logger()
@@ -194,6 +195,9 @@ def _put_in_place(draft: Path, folder: Path, order: tuple[str, ...]) -> None:
 
 
 def _make_draft(folder: Path) -> str:
+    """Make a folder to build in. Whoever holds the lock may clear what a killed builder left."""
+    for leftover in folder.parent.glob(f"{folder.name}.*/"):
+        shutil.rmtree(leftover, ignore_errors=True)
     return tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent)
 
 
@@ -203,7 +207,16 @@ async def _exclusively(folder: Path) -> AsyncGenerator[None]:
     await anyio.Path(folder.parent).mkdir(parents=True, exist_ok=True)
     lock = os.open(folder.with_name(f"{folder.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        await anyio.to_thread.run_sync(fcntl.flock, lock, fcntl.LOCK_EX, abandon_on_cancel=False)
+        while not _try_lock(lock):  # noqa: ASYNC110 (another process holds it, so there is no event to wait for)
+            await anyio.sleep(_LOCK_RETRY_SECONDS)
         yield
     finally:
         os.close(lock)
+
+
+def _try_lock(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

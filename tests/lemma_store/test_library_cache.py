@@ -79,6 +79,16 @@ async def test_two_who_want_it_at_once_build_it_once(lean: ForkServer, toolchain
 
 
 @pytest.mark.usefixtures("small_library")
+async def test_what_a_killed_builder_left_is_cleared(lean: ForkServer, toolchain: Toolchain, tmp_path: Path):
+    name = library_id(SMALL, toolchain=toolchain)
+    await anyio.Path(tmp_path / "cache" / f"{name}.draft" / "Small").mkdir(parents=True)
+
+    await build_core_library(toolchain, lean=lean, cache=tmp_path / "cache")
+
+    assert folders_in(tmp_path / "cache") == [name]
+
+
+@pytest.mark.usefixtures("small_library")
 async def test_a_damaged_library_is_built_anew(lean: ForkServer, toolchain: Toolchain, tmp_path: Path):
     cache = tmp_path / "cache"
     first = await build_core_library(toolchain, lean=lean, cache=cache)
