@@ -57,6 +57,11 @@ def definitions_against_big_integers() -> str:
 
 REDECLARED = "\n".join(f"def {name} : Bool := true" for name in COMPUTED_BY_KERNEL)
 FALSE_STATEMENT = "theorem t (a b : Nat) : a + b = b := by simp"
+PRINTED = (
+    "a + b * 2 ^ 3 - 1", "∃ n, n < a ∧ ¬n = b", "x && y || !x", "a != b", "[a, b] ++ xs", "(f ∘ f) a", "-i + ↑a",
+    "a ∣ b", "{ n // n ≤ a }", "if a = b then 1 else 2", "fun n => (n, b)", "some a", "a ∈ xs ↔ a ≠ b",
+)  # fmt: skip
+VARIABLES = "variable (a b : Nat) (x y : Bool) (xs : List Nat) (f : Nat → Nat) (i : Int)\n"
 SEARCHED = "theorem t (a b : Nat) : a + b = b + a := by exact?"
 
 OTHERS = {
@@ -65,6 +70,7 @@ OTHERS = {
     "redeclared": REDECLARED,
     "false statement": FALSE_STATEMENT,
     "searched": SEARCHED,
+    "printed": VARIABLES + "\n".join(f"#check {term}" for term in PRINTED),
 }
 
 
@@ -144,6 +150,12 @@ def test_an_unprovable_goal_is_shown_with_usual_notation(elaborated: Mapping[str
 
     assert message.severity == "error"
     assert "⊢ a = 0" in message.text
+
+
+def test_terms_are_printed_as_they_are_written(elaborated: Mapping[str, Elaborated]):
+    shown = [message.text.rpartition(" : ")[0] for message in elaborated["printed"].messages]
+
+    assert shown == list(PRINTED)
 
 
 def test_a_lemma_can_be_searched_for(elaborated: Mapping[str, Elaborated]):

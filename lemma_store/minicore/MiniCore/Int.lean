@@ -13,6 +13,7 @@ inductive Int : Type where
   | negSucc (n : Nat) : Int
 @[reducible] protected noncomputable def Int.ctorIdx (a : Int) : Nat := Int.casesOn a (fun _ => 0) (fun _ => 1)
 class NatCast (R : Type u) where natCast : Nat → R
+attribute [coe] NatCast.natCast
 class IntCast (R : Type u) where intCast : Int → R
 instance instNatCastInt : NatCast Int := ⟨Int.ofNat⟩
 instance (n : Nat) : CoeT Nat n Int := ⟨NatCast.natCast n⟩

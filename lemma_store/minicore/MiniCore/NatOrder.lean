@@ -260,7 +260,7 @@ theorem eq_of_mul_eq_mul_left (ha : 0 < a) (h : a * b = a * c) : b = c := by
 theorem eq_of_mul_eq_mul_right (hb : 0 < b) (h : a * b = c * b) : a = c := by
   rw [mul_comm a, mul_comm c] at h
   exact eq_of_mul_eq_mul_left hb h
-theorem mul_eq_zero : m * n = 0 ↔ m = 0 ∨ n = 0 := by
+@[simp] theorem mul_eq_zero : m * n = 0 ↔ m = 0 ∨ n = 0 := by
   constructor
   · intro h
     rcases eq_zero_or_pos m with hm | hm

@@ -62,3 +62,15 @@ theorem t (a b c : Nat) (h : a = b) (k : a = c) (l : b = c → c = 7) : c = 7 :=
   exact l (m ▸ rfl)
 theorem u (a b c : Nat) (h : a = b) (k : a = c) : b = c := by
   rwa [h] at k
+
+-- extensionality
+@[ext] structure Pair where
+  x : Nat
+  y : Nat
+theorem t (p q : Pair) (h : p.x = q.x) (k : p.y = q.y) : p = q := by
+  ext
+  · exact h
+  · exact k
+theorem u (f g : Nat → Prop) (h : ∀ n, f n ↔ g n) : f = g := by
+  ext n
+  exact h n
