@@ -9,7 +9,8 @@ import msgspec
 
 from bus.errors import LeanUnavailable, NotLean
 
-from .intake import Text, take_in, without
+from .blocks import Block
+from .intake import Text, blocks_at, take_in, without
 from .judge import Judge
 from .judge_process import Answer
 from .lean.elaboration import Elaborated, Elaboration, ForkServer
@@ -21,7 +22,7 @@ from .world import PROBLEM_MODULE, World
 
 _MODULE = "Check"
 _STATEMENT = "Statement.given"
-_ROUNDS = 6
+_ROUNDS = 24
 _FAILED_TEXT = re.compile(r"^(?:unsolved goals|.*?)\n(?P<goals>.*⊢.*)$", re.DOTALL)
 _MAX_GOALS, _MAX_GOAL_CHARS = 4, 1_500
 
@@ -40,7 +41,7 @@ class _Run(msgspec.Struct, kw_only=True):
     text: Text | None
     imports: tuple[str, ...]
     elaborated: Elaborated | None = None
-    failed: dict[str, str] = {}
+    failed: dict[str, LeanMessage | None] = {}
     """Author's name → first error of its declaration."""
 
     messages: list[LeanMessage] = []
@@ -108,7 +109,7 @@ async def _elaborate(text: Text, *, world: World, lean: ForkServer, limits: Limi
         known = {(message.line, message.column, message.text) for message in run.messages}
         run.messages += [message for message in said if (message.line, message.column, message.text) not in known]
         run.elaborated = done
-        if done.outcome != "finished" or done.exit_code == 0:
+        if done.outcome != "finished" or done.exit_code == 0 or run.elaborate_ms > limits.wall_ms:
             break
         if not _set_aside(run, [message for message in said if message.severity == "error"]):
             break
@@ -119,15 +120,16 @@ def _set_aside(run: _Run, errors: list[LeanMessage]) -> bool:
     """Take the declarations with errors out of the text; return whether a theorem is left."""
     text = run.text
     assert text is not None
-    for block in text.blocks:
-        inside = [error for error in errors if block.first <= error.line <= block.last]
-        for name in block.names if inside else ():
-            if name in text.theorems:
-                run.failed.setdefault(name, inside[0].text)
-    run.text = without(text, {error.line for error in errors})
+    failed: list[Block] = []
+    for error in errors:
+        for block in blocks_at(text, [(error.line, error.column)]):
+            failed.append(block)
+            for name in block.theorems:
+                run.failed.setdefault(name, error)
+    run.text = without(text, failed)
     if run.text is None:
         for name in text.theorems:
-            run.failed.setdefault(name, errors[0].text if errors else "Lean refuses the text")
+            run.failed.setdefault(name, errors[0] if errors else None)
     return run.text is not None
 
 
@@ -164,8 +166,11 @@ def _whole(name: str, answer: Answer) -> Verdict:
     return Verdict(name=name, outcome=outcome, reasons=(answer.reason,))
 
 
-def _failed(name: str, reason: str) -> Verdict:
-    return Verdict(name=name, outcome="rejected", reasons=(reason.split("\n", maxsplit=1)[0][:300],))
+def _failed(name: str, error: LeanMessage | None) -> Verdict:
+    # By its kind and not its words: a limit decides nothing.
+    outcome: Outcome = "undecided" if error and error.kind.startswith("runtime.") else "rejected"
+    reason = error.text.split("\n", maxsplit=1)[0][:300] if error else "Lean refuses the text"
+    return Verdict(name=name, outcome=outcome, reasons=(reason,))
 
 
 async def _save(data: bytes, folder: str) -> str:
@@ -185,6 +190,8 @@ async def elaborate_statement(
         LeanUnavailable: it could not be decided.
     """
     text = take_in(statement)
+    if not text.is_balanced:
+        raise NotLean("the statement closes a bracket that it does not open", messages=[])
     head, imports = header(text, world)
     # `universe` here is for authors who write `Type u`; unused ones leave no trace in the term.
     opening = f"{head}universe u v w\ntheorem {_STATEMENT} : (\n"

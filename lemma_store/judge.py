@@ -3,7 +3,7 @@
 import struct
 import sys
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from .lean.toolchain import Toolchain
 
 _answers = msgspec.msgpack.Decoder(Answer)
 _asks = msgspec.msgpack.Encoder()
+COMMAND = (sys.executable, "-P", "-m", "lemma_store.judge_process")
 _GRACE_S = 10
 _START_S = 60
 
@@ -50,13 +51,9 @@ class Judge:
         return self._process.pid
 
     async def ask(self, task: Task, *, limit_ms: int = 30_000) -> Answer:
-        """Return the judge's answer; a judge that dies answers `undecided`.
-
-        Raises:
-            LeanUnavailable: the judge is gone already.
-        """
+        """Return the judge's answer; a judge that is dead or dies answers `undecided`."""
         if not self.is_alive:
-            raise LeanUnavailable("the judge's process ended", hint="it is started again with the next call")
+            return Answer(id=0, status="undecided", reason="the judge's process ended; the next call starts another")
         number, wait = next(self._ids), _Wait(done=anyio.Event())
         self._waits[number] = wait
         try:
@@ -121,8 +118,7 @@ async def start_judge(toolchain: Toolchain, modules: Sequence[tuple[str, Path]])
     Raises:
         LeanUnavailable: it did not start, or the kernel refuses one of the modules.
     """
-    command = [sys.executable, "-P", "-m", "lemma_store.judge_process"]
-    async with await anyio.open_process(command, stderr=None) as process:
+    async with await anyio.open_process(COMMAND, stderr=None) as process:
         try:
             judge = Judge(process)
             async with background_tasks() as tasks:
@@ -139,5 +135,6 @@ async def start_judge(toolchain: Toolchain, modules: Sequence[tuple[str, Path]])
                 judge.declarations = answer.declarations
                 yield judge
         finally:
-            # Its forks die with it.
-            process.kill()
+            # Its forks die with it; it may be dead already.
+            with suppress(ProcessLookupError):
+                process.kill()

@@ -41,6 +41,8 @@ def judge_statement(session: Session, task: Question) -> Judged:
     declaration = declarations.get(undotted(task.theorem))
     if declaration is None or declaration.kind is not Kind.THEOREM:
         raise Refused("the text declares no theorem of the expected name")
+    if len(declarations) > 1:
+        raise Refused("the text is more than one proposition, or needs constants of its own")
     own = session.terms.constants(declaration.type) - session.known.keys()
     if own:
         raise Refused(f"the statement needs {dotted(min(own, key=repr))}; define it in the problem or avoid `match`")

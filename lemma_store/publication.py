@@ -1,18 +1,15 @@
 """Step 8 of the pipeline: judged units become durable files, then index entries, then names that everybody can use."""
 
-import re
-
 import anyio
 import anyio.to_thread
 
 from .in_redis import LemmaIndex
-from .intake import Text
+from .intake import Text, block_source
 from .judge import Judge
+from .lexing import NAME
 from .tasks import Judged
 from .types import Lemma, Outcome, Statement, Verdict
 from .world import World, write_atomically
-
-_NAME = re.compile(r"[^\W\d][\w'!?₀-₉]*(?:\.[^\W\d][\w'!?₀-₉]*)*")
 
 
 class Publication:
@@ -93,15 +90,18 @@ def _lemma(unit: Judged, *, author: str, source: str, world: World) -> Lemma:
 
 def _source(unit: Judged, text: Text | None, renames: dict[str, str]) -> str:
     """Return the author's text of a unit, with what the text declares under stored names."""
-    if text is None:
+    block = (
+        next((item for item in text.blocks if unit.name in (*item.theorems, *item.definitions)), None) if text else None
+    )
+    if text is None or block is None:
         return ""
-    rows = text.source.split("\n")
-    short = unit.name.rsplit(".", 1)[-1]
-    block = next((item for item in text.blocks if unit.name in item.names or short in item.names), None)
-    if block is None:
-        return ""
-    own = "\n".join(rows[block.first - 1 : block.last]).strip()
-    return _NAME.sub(lambda found: _stored(found.group(), renames), own)
+    inside = {name: name.split(".")[len(block.namespace) :] for name in renames}
+    here = {
+        ".".join(short): ".".join(renames[name].split(".")[len(block.namespace) :])
+        for name, short in inside.items()
+        if name.split(".")[: len(block.namespace)] == list(block.namespace)
+    }
+    return NAME.sub(lambda found: _stored(found.group(), {**renames, **here}), block_source(text, block))
 
 
 def _stored(name: str, renames: dict[str, str]) -> str:
