@@ -124,7 +124,10 @@ def memory(url_note: Path) -> dict[str, float]:
 async def measure(rounds: int, folder: Path) -> dict[str, object]:
     """Run both ways in turn."""
     data = folder / "data"
-    async with own_server(data, log=folder / "server.log") as address, connect_bus(address.url, token=address.token) as bus:
+    async with (
+        own_server(data, log=folder / "server.log") as address,
+        connect_bus(address.url, token=address.token) as bus,
+    ):
         problem = ProblemText(name="bench", source=PROBLEM)
         made = await bus.call("episode.create", EpisodeCreate(problem=problem), EpisodeCreated, timeout_s=120)
         agent = await bus.call("agent.register", AgentRegister(episode=made.episode, name="ada"), AgentRegistered)
@@ -136,21 +139,20 @@ async def measure(rounds: int, folder: Path) -> dict[str, object]:
             for warm in (-1, -2):
                 bare.run(LEMMA.format(n=1000 - warm))
                 await one_check(tools, LEMMA.format(n=1000 - warm))
-            pairs = [
-                (await one_check(tools, LEMMA.format(n=n)), bare.run(LEMMA.format(n=n))) for n in range(rounds)
-            ]
+            pairs = [(await one_check(tools, LEMMA.format(n=n)), bare.run(LEMMA.format(n=n))) for n in range(rounds)]
         bare.close()
         return report(pairs) | {"resident_mib": memory(data / "server.json")}
 
 
 def report(pairs: list[tuple[float, float]]) -> dict[str, object]:
     """Return medians and the ratio, taken pair by pair."""
+    ratios = [check / bare for check, bare in pairs]
     return {
         "rounds": len(pairs),
         "check_ms": round(statistics.median(pair[0] for pair in pairs), 1),
         "bare_ms": round(statistics.median(pair[1] for pair in pairs), 1),
-        "ratio": round(statistics.median(pair[0] / pair[1] for pair in pairs), 2),
-        "ratio_quartiles": [round(value, 2) for value in statistics.quantiles((pair[0] / pair[1] for pair in pairs), n=4)],
+        "ratio": round(statistics.median(ratios), 2),
+        "ratio_quartiles": [round(value, 2) for value in statistics.quantiles(ratios, n=4)],
     }
 
 
