@@ -6,6 +6,7 @@ from .lean_names import Names
 from .tip_equations import Owners
 from .tip_syntax import (
     Apply,
+    Arithmetic,
     Case,
     Constructor,
     DataType,
@@ -17,6 +18,7 @@ from .tip_syntax import (
     Let,
     Logic,
     Match,
+    Number,
     Parameter,
     Quantifier,
     Term,
@@ -27,6 +29,8 @@ from .tip_syntax import (
 )
 
 _BINDERS = (Lambda, Let, Match, Ite)
+_SIGNS = {"<=": "≤", "div": "/", "mod": "%"}
+"""Division and remainder of Lean's integers are those of SMT-LIB: the remainder is never negative."""
 
 
 class TermPrinter:
@@ -68,8 +72,8 @@ class TermPrinter:
         match type_:
             case TypeVariable(name):
                 return self.type_variable(name)
-            case DataType("Bool"):
-                return "Bool"
+            case DataType("Bool" | "Int" as name):
+                return name
             case DataType(name, ()) if name in self._goal_sorts:
                 return self.type_variable(name)
             case DataType(name, args):
@@ -108,7 +112,7 @@ class TermPrinter:
         match term:
             case Variable(name):
                 return self.local(name)
-            case Truth() | Constructor() | Function():
+            case Truth() | Number() | Constructor() | Function():
                 return self._constant(term)
             case Apply(function, args):
                 return " ".join((self.arg(function), *map(self.arg, args)))
@@ -119,8 +123,8 @@ class TermPrinter:
                 return values + self.arm(body)
             case Match(subject, cases):
                 return f"match {self.operand(subject)} with {' '.join(map(self._case, cases))}"
-            case Ite() | Equal() | Logic():
-                return self._boolean(term)
+            case Ite() | Equal() | Logic() | Arithmetic():
+                return self._computed(term)
             case Quantifier():
                 raise AssertionError(term)
 
@@ -139,8 +143,10 @@ class TermPrinter:
     def _instantiated(self, name: str, types: list[str]) -> str:
         return " ".join((f"@{name}", *types)) if types else name
 
-    def _constant(self, term: Truth | Constructor | Function) -> str:
+    def _constant(self, term: Truth | Number | Constructor | Function) -> str:
         match term:
+            case Number(value):
+                return f"({value} : Int)"  # the bare number could be taken for a natural one
             case Truth(value):
                 return "true" if value else "false"
             case Constructor(name, types):
@@ -162,13 +168,17 @@ class TermPrinter:
         if isinstance(condition, Equal):
             test = f"{self.operand(condition.left)} = {self.operand(condition.right)}"
             yes, no = (no, yes) if condition.is_negated else (yes, no)
+        elif isinstance(condition, Arithmetic):
+            test = self._operation(condition)
         else:
             test = f"{self.operand(condition)} = true"
         return f"if {test} then {yes} else {no}"
 
-    def _boolean(self, term: Ite | Equal | Logic) -> str:
+    def _computed(self, term: Ite | Equal | Logic | Arithmetic) -> str:
         if isinstance(term, Ite):
             return self._conditional(term)
+        if isinstance(term, Arithmetic):
+            return f"decide ({self._operation(term)})" if term.is_comparison else self._operation(term)
         if isinstance(term, Equal):
             text = f"decide ({self.operand(term.left)} = {self.operand(term.right)})"
             return f"Bool.not ({text})" if term.is_negated else text
@@ -184,6 +194,12 @@ class TermPrinter:
                     text = f"Bool.or (Bool.not {_wrapped(arg)}) {_wrapped(text)}"
         return text
 
+    def _operation(self, term: Arithmetic) -> str:
+        if len(term.args) == 1:
+            return f"-{self.arg(term.args[0])}"
+        left, right = map(self.arg, term.args)
+        return f"{left} {_SIGNS.get(term.op, term.op)} {right}"
+
     # -- propositions
 
     def prop(self, term: Term) -> str:
@@ -193,6 +209,8 @@ class TermPrinter:
                 return "True" if value else "False"
             case Equal(left, right, is_negated):
                 return f"{self.operand(left)} {'≠' if is_negated else '='} {self.operand(right)}"
+            case Arithmetic() if term.is_comparison:
+                return self._operation(term)
             case Quantifier(kind, params, body):
                 return f"{'∀' if kind == 'forall' else '∃'} {self.parameters(params)}, {self.prop(body)}"
             case Logic("not", (arg,)):
@@ -206,4 +224,5 @@ class TermPrinter:
 
 
 def _wrapped(text: str) -> str:
-    return f"({text})" if " " in text else text
+    is_closed = text.startswith("(") and text.endswith(" : Int)") and text.count("(") == 1
+    return f"({text})" if " " in text and not is_closed else text

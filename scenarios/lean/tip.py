@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from .sexpr import Atom, Form, Position, Sexpr, read, refuse, show
 from .tip_syntax import (
     BOOL,
+    INT,
     ConstructorDeclaration,
     DataType,
     DatatypeDeclaration,
@@ -22,7 +23,7 @@ from .tip_syntax import (
 )
 from .tip_terms import Signatures, TermReader
 
-_NUMBER_SORTS = {"Int", "Real"}
+_BUILT_IN = {"Bool": BOOL, "Int": INT}
 _IGNORED = {"set-logic", "set-info", "set-option", "check-sat", "exit"}
 
 
@@ -58,7 +59,7 @@ def _items(form: Form, count: int, shape: str) -> tuple[Sexpr, ...]:
 
 class _FileReader:
     def __init__(self) -> None:
-        self.sorts: dict[str, int] = {"Bool": 0}
+        self.sorts: dict[str, int] = dict.fromkeys(_BUILT_IN, 0)
         self.signatures = Signatures()
         self.datatypes: list[tuple[DatatypeDeclaration, ...]] = []
         self.opaque_sorts: list[str] = []
@@ -95,7 +96,7 @@ class _FileReader:
     # -- types
 
     def _declare_sort(self, name: str, arity: int, at: Position) -> None:
-        if name in self.sorts or name in _NUMBER_SORTS:
+        if name in self.sorts:
             raise refuse(f"type {name} is declared twice or built in", at)
         self.sorts[name] = arity
 
@@ -117,13 +118,13 @@ class _FileReader:
             if args:
                 raise refuse(f"type variable {name} takes no arguments", at)
             return TypeVariable(name)
-        if name in _NUMBER_SORTS:
-            raise refuse(f"unsupported: the type {name} (there are no integers or reals in the core library)", at)
+        if name == "Real":
+            raise refuse("unsupported: the type Real (there are no real numbers in the core library)", at)
         if name not in self.sorts:
             raise refuse(f"unknown type {name}", at)
         if len(args) != self.sorts[name]:
             raise refuse(f"type {name} takes {self.sorts[name]} arguments, found {len(args)}", at)
-        return DataType(name, args) if name != "Bool" else BOOL
+        return _BUILT_IN.get(name) or DataType(name, args)
 
     def _sort(self, form: Form) -> None:
         _, name, arity = _items(form, 3, "(declare-sort NAME 0)")

@@ -10,6 +10,7 @@ import msgspec
 from .sexpr import Position
 from .tip_syntax import (
     Apply,
+    Arithmetic,
     Case,
     Constructor,
     ConstructorDeclaration,
@@ -172,8 +173,8 @@ class _Rewriting:
                 return Ite(condition, yes, no, term.at)
             case Equal():
                 return Equal(self.term(term.left, new), self.term(term.right, new), term.is_negated, term.at)
-            case Logic():
-                return Logic(term.op, self.terms(term.args, new), term.at)
+            case Logic() | Arithmetic():
+                return msgspec.structs.replace(term, args=self.terms(term.args, new))
             case Lambda() | Quantifier() | Let() | Match():
                 return self.binder(term, new)
             case _:

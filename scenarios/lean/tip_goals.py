@@ -10,6 +10,7 @@ import msgspec
 from .tip_signatures import variables
 from .tip_syntax import (
     Apply,
+    Arithmetic,
     Equal,
     Function,
     FunctionDeclaration,
@@ -83,8 +84,8 @@ class _Lifter:
                 return Ite(condition, yes, no, term.at)
             case Equal(left, right, is_negated):
                 return Equal(self.term(left, scope), self.term(right, scope), is_negated, term.at)
-            case Logic(op, args):
-                return Logic(op, self._terms(args, scope), term.at)
+            case Logic() | Arithmetic():
+                return msgspec.structs.replace(term, args=self._terms(term.args, scope))
             case _:
                 return term
 

@@ -43,7 +43,7 @@ def type_text(type_: Type) -> str:
 
 def derivable(groups: Iterable[tuple[DatatypeDeclaration, ...]]) -> frozenset[str]:
     """Datatypes whose equality Lean can derive: first-order, and recursive only through themselves."""
-    good = {"Bool"}
+    good = {"Bool", "Int"}
     for group in groups:
         own = frozenset(declaration.name for declaration in group)
         fields = [f.type for declaration in group for c in declaration.constructors for f in c.fields]

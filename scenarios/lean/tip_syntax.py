@@ -17,7 +17,7 @@ class TypeVariable(msgspec.Struct, frozen=True):
 
 
 class DataType(msgspec.Struct, frozen=True):
-    """A declared datatype, sort or `Bool`, applied to its arguments."""
+    """A declared datatype or sort applied to its arguments, `Bool` or `Int`."""
 
     name: str
     args: "tuple[Type, ...]" = ()
@@ -32,6 +32,7 @@ class FunctionType(msgspec.Struct, frozen=True):
 
 Type = TypeVariable | DataType | FunctionType
 BOOL = DataType("Bool")
+INT = DataType("Int")
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -138,6 +139,29 @@ class Logic(msgspec.Struct, frozen=True):
     at: Position
 
 
+class Number(msgspec.Struct, frozen=True):
+    """An integer that is not negative."""
+
+    value: int
+    at: Position
+
+
+Comparison = Literal["<", "<="]
+
+
+class Arithmetic(msgspec.Struct, frozen=True):
+    """`+ - * div mod` of two integers or the negative of one; `<` and `<=` compare two (`>` is read as `<`)."""
+
+    op: Literal["+", "-", "*", "div", "mod"] | Comparison
+    args: "tuple[Term, ...]"
+    at: Position
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it is a Boolean or proposition, not an integer."""
+        return self.op in {"<", "<="}
+
+
 class Quantifier(msgspec.Struct, frozen=True):
     """`forall` or `exists`; only where a proposition may stand."""
 
@@ -147,7 +171,22 @@ class Quantifier(msgspec.Struct, frozen=True):
     at: Position
 
 
-Term = Variable | Truth | Constructor | Function | Apply | Lambda | Let | Match | Ite | Equal | Logic | Quantifier
+Term = (
+    Variable
+    | Truth
+    | Number
+    | Constructor
+    | Function
+    | Apply
+    | Lambda
+    | Let
+    | Match
+    | Ite
+    | Equal
+    | Logic
+    | Arithmetic
+    | Quantifier
+)
 
 
 class ConstructorDeclaration(msgspec.Struct, frozen=True):
@@ -198,7 +237,7 @@ class TipProblem(msgspec.Struct, frozen=True, kw_only=True):
 def parts(term: Term) -> tuple[Term, ...]:
     """The direct subterms."""
     match term:
-        case Variable() | Truth() | Constructor() | Function():
+        case Variable() | Truth() | Number() | Constructor() | Function():
             return ()
         case Apply():
             return (term.function, *term.args)
@@ -212,5 +251,5 @@ def parts(term: Term) -> tuple[Term, ...]:
             return (term.condition, term.yes, term.no)
         case Equal():
             return (term.left, term.right)
-        case Logic():
+        case Logic() | Arithmetic():
             return term.args

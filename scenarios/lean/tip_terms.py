@@ -8,6 +8,7 @@ import msgspec
 from .sexpr import Atom, Form, Position, Sexpr, refuse, show
 from .tip_syntax import (
     Apply,
+    Arithmetic,
     Case,
     Constructor,
     ConstructorDeclaration,
@@ -19,6 +20,7 @@ from .tip_syntax import (
     Let,
     Logic,
     Match,
+    Number,
     Parameter,
     Quantifier,
     Term,
@@ -27,8 +29,8 @@ from .tip_syntax import (
     Variable,
 )
 
-_ARITHMETIC = {"+", "-", "*", "/", "div", "mod", "<", "<=", ">", ">=", "to_real", "to_int", "abs"}
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_REAL = {"/", "to_real", "to_int", "is_int"}
+_NUMBER = re.compile(r"[0-9]+(?P<fraction>\.[0-9]+)?")
 
 
 class FunctionSignature(msgspec.Struct, frozen=True):
@@ -98,13 +100,13 @@ class TermReader:
             return Function(name, None, atom.at)
         if name in {"true", "false"}:
             return Truth(name == "true", atom.at)
+        if (number := _NUMBER.fullmatch(name)) is not None and number["fraction"] is None:
+            return Number(int(name), atom.at)
         raise refuse(self._why_unknown(name), atom.at)
 
     def _why_unknown(self, name: str) -> str:
-        if _NUMBER.fullmatch(name):
-            return f"unsupported: the number {name} (there are no integers or reals in the core library)"
-        if name in _ARITHMETIC:
-            return f"unsupported: arithmetic {name} (there are no integers or reals in the core library)"
+        if name in _REAL or _NUMBER.fullmatch(name):
+            return f"unsupported: {name} (there are no real numbers in the core library)"
         if name in self._signatures.selectors:
             return f"unsupported: selector {name} (a partial function; use match)"
         if name.startswith("is-"):
@@ -231,6 +233,21 @@ class TermReader:
         args = tuple(self.term(item, scope) for item in form.items[1:])
         return _logic(form.head, args, form.at)
 
+    def read_arithmetic(self, form: Form, scope: frozenset[str]) -> Term:
+        """`(+ a b)` and the like, and comparisons."""
+        args = tuple(self.term(item, scope) for item in form.items[1:])
+        op = form.head
+        if op == "-" and len(args) == 1:
+            return Arithmetic("-", args, form.at)
+        if len(args) < 2 or (len(args) > 2 and op not in {"+", "*"}):
+            raise refuse(f"unsupported: {op} of {len(args)} terms", form.at)
+        if op in {">", ">="}:
+            op, args = {">": "<", ">=": "<="}[op], args[::-1]
+        left, *rest = args
+        for right in rest:
+            left = _arithmetic(op, (left, right), form.at)
+        return left
+
     def _exactly(self, form: Form, count: int, shape: str) -> None:
         if len(form.items) != count:
             raise refuse(f"expected {shape}, found {show(form)}", form.at)
@@ -240,6 +257,14 @@ def _logic(op: str, args: tuple[Term, ...], at: Position) -> Logic:
     match op:
         case "and" | "or" | "not" | "=>":
             return Logic(op, args, at)
+        case _:
+            raise AssertionError(op)
+
+
+def _arithmetic(op: str, args: tuple[Term, ...], at: Position) -> Arithmetic:
+    match op:
+        case "+" | "-" | "*" | "div" | "mod" | "<" | "<=":
+            return Arithmetic(op, args, at)
         case _:
             raise AssertionError(op)
 
@@ -260,4 +285,5 @@ _SPECIAL: dict[str, Callable[[TermReader, Form, frozenset[str]], Term]] = {
     "or": TermReader.read_logic,
     "not": TermReader.read_logic,
     "=>": TermReader.read_logic,
+    **dict.fromkeys(("+", "-", "*", "div", "mod", "<", "<=", ">", ">="), TermReader.read_arithmetic),
 }

@@ -12,7 +12,9 @@ from .sexpr import Position, refuse
 from .tip_signatures import UNKNOWN, derivable, substitute, type_text, variables
 from .tip_syntax import (
     BOOL,
+    INT,
     Apply,
+    Arithmetic,
     Constructor,
     DataType,
     DatatypeDeclaration,
@@ -25,6 +27,7 @@ from .tip_syntax import (
     Let,
     Logic,
     Match,
+    Number,
     Parameter,
     Quantifier,
     Term,
@@ -53,7 +56,7 @@ def check_types(problem: TipProblem) -> Typing:
     """Check every declaration and the goal.
 
     Raises:
-        BadProblem: ill-typed, an incomplete match, a quantifier where a Boolean is needed, an undecidable `=`.
+        BadProblem: ill-typed, an incomplete match, a quantifier as a Boolean, an undecidable `=`.
     """
     return _Checker(problem).run()
 
@@ -117,7 +120,7 @@ class _Checker:
         match type_:
             case TypeVariable(name):
                 return {name}
-            case DataType("Bool"):
+            case DataType("Bool" | "Int"):
                 return set()
             case DataType(name, args) if name in self.decidable:
                 return {found for arg in args for found in self._decide(arg, at)}
@@ -177,8 +180,8 @@ class _Checker:
         match term:
             case Variable(name):
                 return scope[name]
-            case Truth():
-                return BOOL
+            case Truth() | Number():
+                return INT if isinstance(term, Number) else BOOL
             case Constructor():
                 declaration, constructor = self.owners[term.name]
                 types = self._instance(term.types, declaration.type_params, term.at)
@@ -202,7 +205,9 @@ class _Checker:
             case _:
                 return self._proposition(term, scope, is_prop=is_prop)
 
-    def _proposition(self, term: Equal | Logic | Quantifier, scope: Mapping[str, Type], *, is_prop: bool) -> Type:
+    def _proposition(
+        self, term: Equal | Logic | Arithmetic | Quantifier, scope: Mapping[str, Type], *, is_prop: bool
+    ) -> Type:
         match term:
             case Equal():
                 type_ = self.infer(term.left, scope)
@@ -212,11 +217,20 @@ class _Checker:
             case Logic():
                 for arg in term.args:
                     self.expect(arg, BOOL, scope, is_prop=is_prop)
+            case Arithmetic():
+                for arg in term.args:
+                    self._expect_number(arg, term.op, scope)
+                return BOOL if term.is_comparison else INT
             case Quantifier():
                 if not is_prop:
                     raise refuse(f"unsupported: {term.kind} where a Boolean is computed", term.at)
                 self.expect(term.body, BOOL, _extended(scope, term.params), is_prop=True)
         return BOOL
+
+    def _expect_number(self, term: Term, op: str, scope: Mapping[str, Type]) -> None:
+        found = self.infer(term, scope)
+        if not self._unify(INT, found):
+            raise refuse(f"unsupported: {op} on {type_text(self.resolve(found))}", term.at)
 
     def _instance(self, stated: tuple[Type, ...] | None, params: tuple[str, ...], at: Position) -> dict[str, Type]:
         types = stated if stated is not None else tuple(self.fresh(at) for _ in params)

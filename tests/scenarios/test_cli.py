@@ -42,7 +42,7 @@ def test_the_version_is_the_installed_one(capsys: pytest.CaptureFixture[str]) ->
         (["run"], "adapter-server: no problem was named"),
         (["run", "nothing.smt2"], "adapter-server: nothing.smt2 does not exist"),
         (["run", "broken.smt2"], "adapter-server: broken.smt2: line 1, column 1: this parenthesis is never closed"),
-        (["run", "ints.smt2"], "adapter-server: ints.smt2: line 1, column 20: unsupported: the type Int"),
+        (["run", "real.smt2"], "adapter-server: real.smt2: line 1, column 20: unsupported: the type Real"),
         (["run", "closed.lean"], "adapter-server: closed.lean: line 1, column 1: the theorem t is not open"),
         (["run", "rev_rev", "--team", "codex:2"], "adapter-server: codex agents come later"),
         (["run", "rev_rev", "--team", "5"], "adapter-server: the team '5' is not of the form"),
@@ -63,7 +63,7 @@ def test_bad_input_exits_2_with_one_message(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ADAPTER_TOKEN", raising=False)
     (tmp_path / "broken.smt2").write_text("(prove")
-    (tmp_path / "ints.smt2").write_text("(prove (forall ((n Int)) (= n n)))")
+    (tmp_path / "real.smt2").write_text("(prove (forall ((n Real)) (= n n)))")
     (tmp_path / "closed.lean").write_text("theorem t : 1 = 1 := rfl")
     code, out, err = spoken(capsys, *args)
     assert (code, out) == (2, "")
