@@ -28,27 +28,33 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
 
 
+def find_known(world: World, *, q: str, statement: str, mode: str, limit: int) -> list[Hit]:
+    """Return hits that need no Lean: `mode` is `text` or `uses`. See `LemmaStore.find`."""
+    lemmas = world.lemmas()
+    found = _by_text(lemmas, f"{q} {statement}") if mode == "text" else _users(lemmas, q, world)
+    return [_hit(lemma, mode) for lemma in found[: _bounded(limit)]]
+
+
 async def find(tools: Tools, *, q: str, statement: str, mode: str, limit: int) -> list[Hit]:
-    """Return at most `limit` hits, best first. See `LemmaStore.find`."""
-    limit = max(1, min(limit, _MAX_LIMIT))
+    """Return at most `limit` hits that Lean has a word in, best first. See `LemmaStore.find`."""
     lemmas = tools.world.lemmas()
     match mode:
-        case "text":
-            return [_hit(lemma, "text") for lemma in _by_text(lemmas, f"{q} {statement}")[:limit]]
-        case "uses":
-            return [_hit(lemma, "uses") for lemma in _users(lemmas, q, tools.world)[:limit]]
         case "same" | "closes" if not statement:
             raise BadArguments(f"mode {mode} needs a statement", hint="give `statement` as a closed proposition")
         case "same":
             wanted = await elaborate_statement(
                 statement, world=tools.world, lean=tools.lean, judge=tools.judge, limits=tools.limits
             )
-            return [_hit(lemma, "same") for lemma in lemmas if lemma.statement.hash == wanted.hash][:limit]
+            return [_hit(lemma, "same") for lemma in lemmas if lemma.statement.hash == wanted.hash][: _bounded(limit)]
         case "closes":
             found = await _closing(tools, statement, _by_text(lemmas, f"{q} {statement}", is_total=True)[:_CANDIDATES])
-            return [_hit(lemma, "closes", how) for lemma, how in found[:limit]]
+            return [_hit(lemma, "closes", how) for lemma, how in found[: _bounded(limit)]]
         case _:
             raise BadArguments(f"unknown mode {mode!r}", hint="use text, same, closes or uses")
+
+
+def _bounded(limit: int) -> int:
+    return max(1, min(limit, _MAX_LIMIT))
 
 
 def _hit(lemma: Lemma, relation: str, how: str = "") -> Hit:

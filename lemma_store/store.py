@@ -30,10 +30,10 @@ from .world import World, read_problem
 _log = structlog.get_logger()
 
 
-class _Open(msgspec.Struct, kw_only=True):
-    world: World
+class _Running(msgspec.Struct, frozen=True, kw_only=True):
     judge: Judge
     stop: anyio.Event
+    """Set to end the judge."""
 
 
 class LemmaStore:
@@ -54,7 +54,8 @@ class LemmaStore:
         self._limits = limits
         self._publication = Publication(index)
         self._tasks = tasks
-        self._open: dict[str, _Open] = {}
+        self._worlds: dict[str, World] = {}
+        self._judges: dict[str, _Running] = {}
         self._opening = anyio.Lock()
 
     async def open_problem(self, episode: str, *, source: str, theorem: str | None = None) -> Problem:
@@ -70,16 +71,15 @@ class LemmaStore:
             return existing
         text = split(source, theorem=theorem)
         draft = await draft_problem(episode, text=text, folder=folder, lean=self._lean, core=self.core)
-        found = await self._begin(World(folder, core=self.core, toolchain=self.toolchain, problem=draft))
+        world = World(folder, core=self.core, toolchain=self.toolchain, problem=draft)
+        found = await self._begin(world)
         try:
-            found.world.problem = await lock(
-                found.world, source=source, lean=self._lean, judge=found.judge, limits=self._limits
-            )
+            world.problem = await lock(world, source=source, lean=self._lean, judge=found.judge, limits=self._limits)
         except BaseException:
             found.stop.set()
             raise
-        self._open[episode] = found
-        return found.world.problem
+        self._worlds[episode], self._judges[episode] = world, found
+        return world.problem
 
     async def problem(self, episode: str) -> Problem:
         """Return the problem of an episode."""
@@ -91,9 +91,9 @@ class LemmaStore:
         Raises:
             NotLean, UnsafeSource, TooLarge, LeanUnavailable: see `checking.elaborate_statement`.
         """
-        found = await self._get(episode)
+        world, judge = await self._get(episode)
         return await checking.elaborate_statement(
-            statement, world=found.world, lean=self._lean, judge=found.judge, limits=self._limits
+            statement, world=world, lean=self._lean, judge=judge, limits=self._limits
         )
 
     async def check(self, episode: str, *, author: str, source: str) -> CheckReport:
@@ -103,9 +103,9 @@ class LemmaStore:
             UnsafeSource, TooLarge: the text is refused as a whole.
             StorageUnavailable: an accepted lemma could not be made durable.
         """
-        found = await self._get(episode)
+        world, judge = await self._get(episode)
         return await checking.check(
-            source, author=author, world=found.world, lean=self._lean, judge=found.judge, publication=self._publication,
+            source, author=author, world=world, lean=self._lean, judge=judge, publication=self._publication,
             limits=self._limits,
         )  # fmt: skip
 
@@ -139,8 +139,7 @@ class LemmaStore:
             UnknownId: an id is no lemma of this episode.
             LeanUnavailable: the judge could not decide, or refuses what must hold.
         """
-        found = await self._get(episode)
-        world = found.world
+        world, judge = await self._get(episode)
         if (known := world.same(parent.hash)) is not None:
             return known
         parts = [world.lemma(key) for key in (glue, *children)]
@@ -149,14 +148,14 @@ class LemmaStore:
                 glue=parts[0].name, children=tuple(part.name for part in parts[1:]), name=name, expected=parent.hash,
                 world=world.stamp, folder=folder, lemma_ids=world.lemma_ids,
             )  # fmt: skip
-            answer = await found.judge.ask(task, limit_ms=self._limits.judge_ms)
+            answer = await judge.ask(task, limit_ms=self._limits.judge_ms)
             if answer.status != "done" or answer.judged[0].outcome != "accepted":
                 reasons = answer.reason or "; ".join(answer.judged[0].reasons)
                 raise LeanUnavailable(f"the parts do not compose: {reasons}")
             unit = answer.judged[0]
             source = compose_source(unit.stored_name, parent, [part.name for part in parts])
             verdicts = await self._publication.publish(
-                [unit], author=author, text=None, world=world, judge=found.judge, source=source
+                [unit], author=author, text=None, world=world, judge=judge, source=source
             )
         lemma = verdicts[0].lemma
         assert lemma is not None
@@ -183,8 +182,10 @@ class LemmaStore:
             BadArguments: the mode is none of these, or lacks what it searches for.
             NotLean: the statement is no Lean.
         """
-        found = await self._get(episode)
-        tools = searching.Tools(world=found.world, lean=self._lean, judge=found.judge, limits=self._limits)
+        if mode in ("text", "uses"):
+            return searching.find_known(await self._world(episode), q=q, statement=statement, mode=mode, limit=limit)
+        world, judge = await self._get(episode)
+        tools = searching.Tools(world=world, lean=self._lean, judge=judge, limits=self._limits)
         return await searching.find(tools, q=q, statement=statement, mode=mode, limit=limit)
 
     async def assemble(self, episode: str, lemma: str) -> Assembly:
@@ -197,38 +198,46 @@ class LemmaStore:
         world = await self._world(episode)
         return await assembly.assemble(world, world.lemma(lemma))
 
+    async def release(self, episode: str) -> None:
+        """End the judge of an episode in which nothing is going on; the next check starts another."""
+        found = self._judges.pop(episode, None)
+        if found is not None:
+            found.stop.set()
+
     async def _world(self, episode: str) -> World:
-        return (await self._get(episode)).world
-
-    async def _get(self, episode: str) -> _Open:
-        found = self._open.get(episode)
-        if found is not None and found.judge.is_alive:
-            return found
         async with self._opening:
-            found = self._open.get(episode)
-            if found is None or not found.judge.is_alive:
-                if found is not None:
-                    found.stop.set()
-                found = self._open[episode] = await self._start(episode)
+            found = self._worlds.get(episode)
+            if found is None:
+                found = self._worlds[episode] = await self._load(episode)
             return found
 
-    async def _start(self, episode: str) -> _Open:
+    async def _get(self, episode: str) -> tuple[World, Judge]:
+        world = await self._world(episode)
+        found = self._judges.get(episode)
+        if found is None or not found.judge.is_alive:
+            async with world.opening:
+                found = self._judges.get(episode)
+                if found is None or not found.judge.is_alive:
+                    found = self._judges[episode] = await self._begin(world)
+        return world, found.judge
+
+    async def _load(self, episode: str) -> World:
         problem = read_problem(self._folder / episode)
         if problem is None:
             raise UnknownId(f"episode {episode!r} has no problem here", nearest=[])
         world = World(self._folder / episode, core=self.core, toolchain=self.toolchain, problem=problem)
         for unit in await self._index.all(episode):
             world.remember(unit)
-        return await self._begin(world)
+        return world
 
-    async def _begin(self, world: World) -> _Open:
+    async def _begin(self, world: World) -> _Running:
         order = world.closure(list(world.lemma_ids.values()))
         modules = [*world.trusted(), *((f"L.{unit.id}", world.module_path(unit.id)) for unit in order)]
         stop = anyio.Event()
         # The judge outlives the call that needs it first, so a task of the store hosts it.
         judge: Judge = await self._tasks.start(self._host, modules, stop)
         _log.info("judge_started", episode=world.problem.episode, lemmas=len(order), pid=judge.pid)
-        return _Open(world=world, judge=judge, stop=stop)
+        return _Running(judge=judge, stop=stop)
 
     async def _host(
         self, modules: list[tuple[str, Path]], stop: anyio.Event, *, task_status: anyio.abc.TaskStatus[Judge]

@@ -30,6 +30,8 @@ class World:
         self.core = core
         self.toolchain = toolchain
         self.publishing = anyio.Lock()
+        self.opening = anyio.Lock()
+        """Held while a judge starts."""
         self._by_id: dict[str, Lemma] = {}
         self._by_name: dict[str, Lemma] = {}
         self._by_hash: dict[str, Lemma] = {}
