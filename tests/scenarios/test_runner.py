@@ -4,6 +4,8 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -35,15 +37,31 @@ def finished(*args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command(*args), capture_output=True, text=True, timeout=200, check=False)
 
 
-def processes_on(folder: Path) -> list[str]:
-    """Command lines of whatever still runs on a folder."""
-    found: list[str] = []
+def processes_on(folder: Path) -> list[psutil.Process]:
+    """Whatever still runs on a folder."""
+    found: list[psutil.Process] = []
     for process in psutil.process_iter(["cmdline", "cwd"]):
         facts = process.info
-        text = " ".join(facts["cmdline"] or [])
-        if str(folder) in text or str(facts["cwd"] or "").startswith(str(folder)):
-            found.append(text)
+        if str(folder) in " ".join(facts["cmdline"] or []) or str(facts["cwd"] or "").startswith(str(folder)):
+            found.append(process)
     return found
+
+
+@contextmanager
+def working_team(tmp_path: Path) -> Generator[subprocess.Popen[str]]:
+    """A run that is in the middle of its work and would go on for a long time."""
+    (tmp_path / "false.lean").write_text(FALSE)
+    args = command("run", str(tmp_path / "false.lean"), "--team", "tactician:2", "--out", str(tmp_path / "run"))
+    with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
+        assert runner.stderr is not None
+        assert any("claims" in line for line in runner.stderr)
+        yield runner
+        runner.kill()
+
+
+def end_by_themselves(folder: Path) -> bool:
+    """Whether all that runs on a folder ends without being told to."""
+    return psutil.wait_procs(processes_on(folder), timeout=30)[1] == []
 
 
 def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(tmp_path: Path) -> None:
@@ -71,12 +89,8 @@ def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(tm
 
 
 def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_in_the_same_episode(tmp_path: Path) -> None:
-    (tmp_path / "false.lean").write_text(FALSE)
     folder = RunFolder(tmp_path / "run")
-    args = command("run", str(tmp_path / "false.lean"), "--team", "tactician:2", "--out", str(folder.path))
-    with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
-        assert runner.stderr is not None
-        assert any("joins" in line for line in runner.stderr)
+    with working_team(tmp_path) as runner:
         runner.send_signal(signal.SIGINT)
         _, err = runner.communicate(timeout=100)
     assert runner.returncode == 130
@@ -99,6 +113,27 @@ def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_in_the_same_episod
     verified = finished("verify", str(folder.path))
     assert verified.returncode == 1
     assert verified.stdout.startswith("not proved")
+
+
+def test_a_killed_runner_takes_everything_with_it(tmp_path: Path) -> None:
+    with working_team(tmp_path) as runner:
+        assert processes_on(tmp_path) != []
+        runner.kill()
+        runner.wait(timeout=10)
+        assert end_by_themselves(tmp_path)
+
+
+def test_a_server_that_dies_in_the_middle_is_a_service_failure(tmp_path: Path) -> None:
+    with working_team(tmp_path) as runner:
+        note = json.loads((tmp_path / "run" / "server" / "server.json").read_text())
+        psutil.Process(note["pid"]).kill()
+        _, err = runner.communicate(timeout=60)
+        assert runner.returncode == 3
+        assert "adapter-server: the server ended" in err
+        assert end_by_themselves(tmp_path)
+    record = RunFolder(tmp_path / "run").record()
+    assert record is not None
+    assert record.status == "failed"
 
 
 def test_a_problem_that_lean_refuses_is_bad_input_and_leaves_no_folder(tmp_path: Path) -> None:
