@@ -12,6 +12,7 @@ from .exploring import Explorer
 from .goals import Goal
 from .knowledge import Knowledge, Part
 from .naming import lemma_name
+from .planning import Split, splits
 from .printing import show
 from .proving import Simp, Tactics, any_of, theorem
 from .rippling import Rippling
@@ -89,14 +90,13 @@ class Agent:
             return
         self._rippled_at = knowledge.rewriter.count
         tactics = Tactics(root.statement, knowledge.theory)
-        variable = Rippling(knowledge.rewriter, frozenset(knowledge.theory.constructors())).variable_for(
-            root.statement, tactics
-        )
-        if variable is None:
+        hint = Rippling(knowledge.rewriter, knowledge.theory).hint_for(root.statement, tactics)
+        if hint is None:
             return
         lease = await self._desk.claim(node=root.node, approach="all lemmas are there: finish")
         if lease is not None:
-            attempts = tactics.suggested(knowledge.simp(knowledge.rules(root.statement)), variable)
+            simp = knowledge.simp(knowledge.rules(root.statement))
+            attempts = tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)
             await self._desk.check(theorem(root.name, root.text, any_of(attempts)), lease=lease)
             await self._desk.release(lease, outcome="stuck", note="rewriting closes it, Lean's simplifier does not")
 
@@ -147,6 +147,9 @@ class Agent:
         lease = await self._desk.claim(node=root.node, approach=self._strategy.approach)
         if lease is None:
             return False
+        if await self._split_at_once(root):
+            await self._desk.release(lease, outcome="split", note="follows from parts that look easy")
+            return True
         simp = self._knowledge.simp(self._knowledge.rules(root.statement))
         outcome = await prove(
             self._desk,
@@ -161,11 +164,26 @@ class Agent:
         await self._desk.release(lease, outcome="stuck" if not count else "split", note=_note(outcome.goals, count))
         return True
 
+    async def _split_at_once(self, part: Part) -> bool:
+        """Split without trying, when the parts can be calculated and rewriting proves every one of them."""
+        if "split" not in self._strategy.order or part.statement is None or part.node in self._proposed:
+            return False
+        for plan in splits(part.statement, self._knowledge)[:1]:
+            if plan.provable == len(plan.children):
+                self._proposed.add(part.node)
+                return await self._split(part, list(plan.children), self._glue_for(part.statement, plan))
+        return False
+
     async def _open_up(self, part: Part, goals: tuple[Goal, ...], simp: Simp) -> int:
         """Turn stuck goals into parts of the plan; how many were added."""
         options = [self._candidates(goal, part) for goal in goals[:3]]
         options = [found for found in options if found]
-        if not options or part.statement is None:
+        if part.statement is None:
+            return 0
+        for plan in splits(part.statement, self._knowledge)[:SPLIT_CANDIDATES]:
+            if await self._split(part, list(plan.children), self._glue_for(part.statement, plan)):
+                return len(plan.children)
+        if not options:
             return 0
         glue = self._glue(part.statement, simp)
         firsts = [found[0] for found in options]
@@ -184,7 +202,15 @@ class Agent:
         knowledge = self._knowledge
         found = conjectures(goal, knowledge.names, knowledge.evaluator, knowledge.rng)
         own = part.statement.key() if part.statement is not None else ()
+        found = [knowledge.oriented(item) for item in found]
         return [item for item in found if item.key() not in knowledge.stated and item.key() != own]
+
+    def _glue_for(self, statement: Statement, plan: Split) -> str:
+        knowledge = self._knowledge
+        simp = knowledge.simp(knowledge.rules(statement))
+        tactics = Tactics(statement, knowledge.theory)
+        hint = plan.hint
+        return any_of(tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[:2])
 
     def _glue(self, statement: Statement, simp: Simp) -> str | None:
         return Tactics(statement, self._knowledge.theory).induction(simp)
@@ -241,6 +267,9 @@ class Agent:
 
     async def _work(self, part: Part, lease: Lease) -> bool:
         """A few attempts; then what is left goes back to the plan. False when everything was tried before."""
+        if await self._split_at_once(part):
+            await self._desk.release(lease, outcome="split", note="follows from parts that look easy")
+            return True
         goals: tuple[Goal, ...] = ()
         last: Simp | None = None
         tries = 0

@@ -11,7 +11,7 @@ from .desk import Desk
 from .exploration import Equation, Exploration
 from .naming import lemma_name
 from .proving import Tactics, any_of, theorem
-from .rippling import Rippling
+from .rippling import Hint, Rippling
 from .statements import Statement, show_statement
 from .terms import Term
 
@@ -47,7 +47,7 @@ class Explorer:
         if root is not None:
             self._exploration = Exploration(knowledge.theory, root, seed=seed)
             self._levels = self._exploration.levels()
-        self._rippling = Rippling(knowledge.rewriter, frozenset(knowledge.theory.constructors()))
+        self._rippling = Rippling(knowledge.rewriter, knowledge.theory)
         self._pending: list[Candidate] = []
         self._is_exhausted = root is None
 
@@ -88,12 +88,12 @@ class Explorer:
             if statement is not None and len(self._pending) < MOST_PENDING:
                 self._pending.append(Candidate(equation=equation, statement=statement))
 
-    def _ready(self) -> tuple[list[tuple[Candidate, str]], bool]:
-        """Candidates that rewriting proves, each with its induction variable; and whether all were looked at."""
+    def _ready(self) -> tuple[list[tuple[Candidate, Hint]], bool]:
+        """Candidates that rewriting proves, each with how; and whether all were looked at."""
         knowledge = self._desk.knowledge
         assumed = knowledge.rewriter.extended()
         end = time.monotonic() + SLICE_S
-        found: list[tuple[Candidate, str]] = []
+        found: list[tuple[Candidate, Hint]] = []
         for candidate in list(self._pending):
             if candidate.seen_at == knowledge.rewriter.count:
                 continue
@@ -106,11 +106,11 @@ class Explorer:
             if assumed.joins(equation.left, equation.right):
                 continue
             tactics = Tactics(candidate.statement, knowledge.theory)
-            variable = self._rippling.variable_for(candidate.statement, tactics)
-            if variable is None or candidate.tries >= MOST_TRIES:
+            hint = self._rippling.hint_for(candidate.statement, tactics)
+            if hint is None or candidate.tries >= MOST_TRIES:
                 candidate.seen_at = knowledge.rewriter.count
                 continue
-            found.append((candidate, variable))
+            found.append((candidate, hint))
             if not equation.conditions:
                 assumed.add(equation.left, equation.right)
         return found, True
@@ -124,14 +124,14 @@ class Explorer:
             return True
         return knowledge.rewriter.joins(candidate.equation.left, candidate.equation.right)
 
-    async def _check(self, batch: list[tuple[Candidate, str]]) -> None:
+    async def _check(self, batch: list[tuple[Candidate, Hint]]) -> None:
         knowledge = self._desk.knowledge
         names = _names([candidate.statement for candidate, _ in batch], taken=knowledge.names.signatures)
         parts: list[str] = []
-        for name, (candidate, variable) in zip(names, batch, strict=True):
+        for name, (candidate, hint) in zip(names, batch, strict=True):
             tactics = Tactics(candidate.statement, knowledge.theory)
             simp = knowledge.simp(knowledge.rules(candidate.statement))
-            attempts = tactics.suggested(simp, variable)
+            attempts = tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)
             parts.append(theorem(name, show_statement(candidate.statement), any_of(attempts)))
         checked = await self._desk.check("\n".join(parts))
         for name, (candidate, _) in zip(names, batch, strict=True):

@@ -12,7 +12,7 @@ from .proving import Simp
 from .rewriting import Precedence, Rewriter, as_equation
 from .statements import Statement, heads, read_statement, weight, whole
 from .syntax import NotInSubset
-from .terms import Expr, constants, is_plain, variables
+from .terms import Expr, Term, constants, is_plain, variables
 
 MOST_RULES = 28
 
@@ -72,9 +72,20 @@ class Knowledge:
         self.lemmas[name] = Lemma(name=name, author=author, statement=statement, rule=rule)
         if statement is not None:
             self.stated.add(statement.key())
-            if statement.equation is not None and rule:
-                self.rewriter.add(*statement.equation, tuple(as_equation(item) for item in statement.hypotheses))
+            if rule:
+                self.use(statement, self.rewriter)
         return bool(rule)
+
+    def oriented(self, statement: Statement) -> Statement:
+        """The same with an equation written from greater to smaller side."""
+        if statement.equation is None or not self.precedence.is_greater(*reversed(statement.equation)):
+            return statement
+        return msgspec.structs.replace(statement, conclusion=Term("=", statement.equation[::-1]))
+
+    def use(self, statement: Statement, rewriter: Rewriter) -> None:
+        """Take a statement as a rule of a rewriter."""
+        if statement.equation is not None:
+            rewriter.add(*statement.equation, tuple(as_equation(item) for item in statement.hypotheses))
 
     def _rule(self, name: str, statement: Statement) -> str:
         """The orientation of an equation; conditions must be decided by its left side."""

@@ -93,13 +93,19 @@ class Tactics:
         name = self.variables[index].name
         return f"{self.intro()}induction {name}{self.generalizing(name)} <;> {simp.tactic()}"
 
-    def suggested(self, simp: Simp, variable: str) -> list[str]:
-        """Attempts when it is known on which variable to do induction; empty: on none."""
+    def suggested(self, simp: Simp, variable: str, cases: Sequence[str] = (), *, is_deep: bool = False) -> list[str]:
+        """Attempts when it is known on which variable to do induction (empty: on none) and which to take apart."""
         finish = simp.tactic()
+        splits = "".join(f"cases {name} <;> " for name in cases)
         if not variable:
-            return [self.intro() + finish]
-        names = list(dict.fromkeys([variable, *(item.name for item in self.variables if item.score > 0)]))
-        return [f"{self.intro()}induction {name}{self.generalizing(name)} <;> {finish}" for name in names[:2]]
+            return [self.intro() + splits + finish]
+        found = [f"{self.intro()}induction {variable}{self.generalizing(variable)} <;> {splits}{finish}"]
+        item = next(item for item in self.variables if item.name == variable)
+        if is_deep and (deep := self._structured(item, splits + finish)):
+            found.insert(0, self.intro() + deep)
+        others = [other.name for other in self.variables if other.score > 0 and other.name != variable]
+        found += [f"{self.intro()}induction {name}{self.generalizing(name)} <;> {finish}" for name in others[:1]]
+        return found
 
     def _first(self, finish: str) -> list[str]:
         useful = [item for item in self.variables if item.score > 0] or self.variables

@@ -69,6 +69,10 @@ def _height(name: str, calls: dict[str, frozenset[str]], path: tuple[str, ...]) 
     return 1 + max((_height(called, calls, (*path, name)) for called in calls[name]), default=-1)
 
 
+DEEPEST = 60
+"""Rewriting that goes deeper runs away."""
+
+
 class Rule(msgspec.Struct, frozen=True):
     """A rewrite rule; a permutative one is used only when it makes the term smaller."""
 
@@ -90,6 +94,7 @@ class Rewriter:
         self._memo: dict[Expr, Expr] = {}
         self._fuel = 0
         self._nesting = 0
+        self._depth = 0
         self.count = 0 if below is None else below.count
         if below is None:
             for function in theory.functions.values():
@@ -132,11 +137,8 @@ class Rewriter:
     def normal(self, expr: Expr, fuel: int = 300) -> Expr:
         """The normal form, or what was reached when the steps ran out."""
         self._fuel = fuel
-        self._nesting = 0
-        try:
-            return self._normal(expr)
-        except RecursionError:
-            return expr
+        self._nesting = self._depth = 0
+        return self._normal(expr)
 
     def _normal(self, expr: Expr) -> Expr:
         if not isinstance(expr, Term) or (expr.is_var and not expr.args):
@@ -144,10 +146,14 @@ class Rewriter:
         known = self._memo.get(expr)
         if known is not None:
             return known
+        self._depth += 1
+        if self._depth > DEEPEST:
+            self._fuel = 0
         current: Expr = Term(expr.head, tuple(self._normal(arg) for arg in expr.args), expr.is_var)
         if self._fuel > 0 and (reduced := self._step(current)) is not None:
             self._fuel -= 1
             current = self._normal(reduced)
+        self._depth -= 1
         if self._fuel > 0 and self._nesting == 0:
             self._memo[expr] = current
         return current

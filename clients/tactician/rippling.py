@@ -2,94 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from .proving import Tactics, Variable
+import msgspec
+
+from .definitions import Datatype, Theory
+from .goals import Goal
+from .proving import Tactics, Variable, recursive_positions
 from .rewriting import FALSE, FIXED, TRUE, Rewriter, as_equation
 from .statements import Statement
-from .terms import Expr, Term, is_plain, substitute, subterms
+from .terms import Binding, Expr, Term, is_plain, replace, substitute, subterms, var, variables
 
-MOST_SPLITS = 4
+MOST_TESTS = 4
+"""Conditions that may be decided both ways on one path."""
+
+MOST_CASES = 2
+"""Variables that may be taken apart on one path."""
+
+BUDGET = 60
+"""Subgoals of one attempt."""
 
 Equation = tuple[Expr, Expr]
+
+
+class Hint(msgspec.Struct, frozen=True):
+    """How rewriting proved a statement."""
+
+    variable: str
+    """Induction variable, empty when none is needed."""
+
+    cases: tuple[str, ...] = ()
+    """Other quantified variables that were taken apart."""
+
+    is_deep: bool = False
+    """Whether a field of the induction variable was taken apart."""
+
+
+class Hypothesis(msgspec.Struct, frozen=True):
+    """An induction hypothesis as a conditional rule."""
+
+    left: Expr
+    right: Expr
+    conditions: tuple[Equation, ...]
+    is_directed: bool
+
+    def put(self, old: Expr, new: Expr) -> Hypothesis:
+        """The same about a special case."""
+        conditions = tuple((replace(one, old, new), replace(other, old, new)) for one, other in self.conditions)
+        return Hypothesis(replace(self.left, old, new), replace(self.right, old, new), conditions, self.is_directed)
+
+
+class Subgoal(msgspec.Struct, frozen=True):
+    """An equation to show, with what may be used."""
+
+    left: Expr
+    right: Expr
+    facts: tuple[Equation, ...]
+    hypotheses: tuple[Hypothesis, ...]
+    kinds: Mapping[str, Expr]
+    tests: int = MOST_TESTS
+    cases: int = MOST_CASES
 
 
 class Rippling:
     """Proof attempts with the rules of a rewriter."""
 
-    def __init__(self, rewriter: Rewriter, constructors: frozenset[str]) -> None:
+    def __init__(self, rewriter: Rewriter, theory: Theory) -> None:
         self._rewriter = rewriter
-        self._constructors = constructors
+        self._theory = theory
+        self._constructors = theory.constructors()
+        self._places = recursive_positions(theory)
+        self._budget = 0
+        self._split: list[str] = []
+        self._stuck: Subgoal | None = None
 
-    def variable_for(self, statement: Statement, tactics: Tactics) -> str | None:
-        """Name of a variable on which induction succeeds, empty when none is needed, None when nothing was found."""
+    def hint_for(self, statement: Statement, tactics: Tactics) -> Hint | None:
+        """How to prove the statement, None when rewriting does not find it."""
         if not all(is_plain(item) for item in (*statement.hypotheses, statement.conclusion)):
             return None
-        if self._closes(statement, self._rewriter.extended()):
-            return ""
+        if self._attempt([self._goal(statement, (), {})]):
+            return self._hint("", statement)
         for variable in tactics.variables:
-            if any(self._by_induction(statement, variable, is_flipped=flipped) for flipped in (False, True)):
-                return variable.name
+            for is_directed in (False, True):
+                if self._attempt(self._inductive_cases(statement, variable, is_directed=is_directed)):
+                    return self._hint(variable.name, statement)
         return None
 
-    def _by_induction(self, statement: Statement, variable: Variable, *, is_flipped: bool) -> bool:
-        for constructor in variable.datatype.constructors:
-            fields = tuple(Term(f"{FIXED}{variable.name}{index}") for index in range(len(constructor.args)))
-            rewriter = self._rewriter.extended()
-            for field, kind in zip(fields, constructor.args, strict=True):
-                if isinstance(kind, Term) and kind.head == variable.datatype.name:
-                    self._assume(rewriter, statement, variable.name, field, is_flipped=is_flipped)
-            value = Term(constructor.name, fields)
-            case = _instance(statement, {variable.name: value})
-            if not self._closes(case, rewriter):
-                return False
-        return True
+    def residuals(self, statement: Statement, variable: Variable) -> list[Goal]:
+        """What induction on the variable leaves, as goals about variables."""
+        found: list[Goal] = []
+        for case in self._inductive_cases(statement, variable, is_directed=False):
+            self._budget = BUDGET
+            self._stuck = None
+            if not self._solve(case):
+                if self._stuck is None:
+                    return []
+                found.append(_as_goal(self._stuck, statement))
+        return found
 
-    def _assume(self, rewriter: Rewriter, statement: Statement, name: str, field: Term, *, is_flipped: bool) -> None:
-        """The induction hypothesis as a rule; other variables are free in it."""
-        hypothesis = _instance(statement, {name: field})
-        conditions = tuple(as_equation(item) for item in hypothesis.hypotheses)
-        left, right = as_equation(hypothesis.conclusion)
-        if is_flipped:
-            rewriter.add_directed(right, left, conditions)
-        else:
-            rewriter.add(left, right, conditions)
+    def _hint(self, variable: str, statement: Statement) -> Hint:
+        names = {name for name, _ in statement.binders}
+        split = dict.fromkeys(name.removeprefix(FIXED) for name in self._split)
+        return Hint(variable, tuple(name for name in split if name in names), any(name not in names for name in split))
 
-    def _closes(self, statement: Statement, rewriter: Rewriter) -> bool:
+    def _attempt(self, goals: list[Subgoal]) -> bool:
+        self._budget = BUDGET
+        self._split = []
+        return all(self._solve(goal) for goal in goals)
+
+    def _inductive_cases(self, statement: Statement, variable: Variable, *, is_directed: bool) -> list[Subgoal]:
+        found: list[Subgoal] = []
+        for value, fields in self._values(variable.datatype, variable.kind, variable.name):
+            hypotheses = tuple(
+                _hypothesis(statement, variable.name, Term(name), is_directed=is_directed)
+                for name, kind in fields.items()
+                if kind == variable.kind
+            )
+            found.append(self._goal(_instance(statement, {variable.name: value}), hypotheses, fields))
+        return found
+
+    def _goal(self, statement: Statement, hypotheses: tuple[Hypothesis, ...], fields: Mapping[str, Expr]) -> Subgoal:
+        """The statement about arbitrary but fixed values."""
         fixed = {name: Term(f"{FIXED}{name}") for name, _ in statement.binders}
-        facts = [as_equation(substitute(item, fixed)) for item in statement.hypotheses]
+        kinds = {f"{FIXED}{name}": kind for name, kind in statement.binders}
+        facts = tuple(as_equation(substitute(item, fixed)) for item in statement.hypotheses)
         left, right = as_equation(substitute(statement.conclusion, fixed))
-        return self._solve(left, right, facts, rewriter, MOST_SPLITS)
+        return Subgoal(left, right, facts, hypotheses, {**kinds, **fields})
 
-    def _solve(self, left: Expr, right: Expr, facts: list[Equation], rewriter: Rewriter, splits: int) -> bool:
-        rewriter = rewriter.extended()
-        if self._take_facts(facts, rewriter):
+    def _values(self, datatype: Datatype, kind: Expr, name: str) -> Iterator[tuple[Term, dict[str, Expr]]]:
+        """Each constructor applied to fresh fields, with their types."""
+        params = dict(zip(datatype.params, kind.args, strict=False)) if isinstance(kind, Term) else {}
+        stem = name.removeprefix(FIXED)
+        for constructor in datatype.constructors:
+            fields = {f"{FIXED}{stem}.{index}": substitute(arg, params) for index, arg in enumerate(constructor.args)}
+            yield Term(constructor.name, tuple(Term(field) for field in fields)), fields
+
+    def _solve(self, goal: Subgoal) -> bool:
+        self._budget -= 1
+        if self._budget < 0:
+            return False
+        rewriter = self._rewriter.extended()
+        for item in goal.hypotheses:
+            put = rewriter.add_directed if item.is_directed else rewriter.add
+            put(item.left, item.right, item.conditions)
+        if self._take_facts(goal.facts, rewriter):
             return True
-        left, right = rewriter.normal(left), rewriter.normal(right)
+        left, right = rewriter.normal(goal.left), rewriter.normal(goal.right)
         if left == right:
             return True
-        if self._is_same_constructor(left, right):
-            assert isinstance(left, Term)
-            assert isinstance(right, Term)
-            pairs = zip(left.args, right.args, strict=True)
-            return all(self._solve(one, other, [], rewriter, splits) for one, other in pairs)
+        if (pairs := self._decomposed(left, right)) is not None:
+            return all(self._solve(_with_sides(goal, one, other)) for one, other in pairs)
+        goal = _with_sides(goal, left, right)
         condition = next(_conditions(Term("=", (left, right))), None)
-        if splits == 0 or condition is None:
-            return False
-        return all(self._solve(left, right, assumed, rewriter, splits - 1) for assumed in _cases(condition))
+        if condition is not None and goal.tests > 0:
+            return all(self._solve(_assuming(goal, facts)) for facts in _decisions(condition))
+        return self._by_cases(goal, rewriter)
 
-    def _take_facts(self, facts: list[Equation], rewriter: Rewriter) -> bool:
+    def _by_cases(self, goal: Subgoal, rewriter: Rewriter) -> bool:
+        """Take apart a variable that blocks a function."""
+        if self._stuck is None:
+            self._stuck = goal
+        if goal.cases == 0:
+            return False
+        sides = [goal.left, goal.right, *(rewriter.normal(side) for fact in goal.facts for side in fact)]
+        name = next((name for side in sides for name in self._blocking(side, goal.kinds)), None)
+        if name is None:
+            return False
+        kind = goal.kinds[name]
+        assert isinstance(kind, Term)
+        self._split.append(name)
+        values = self._values(self._theory.datatypes[kind.head], kind, name)
+        return all(self._solve(_specialised(goal, Term(name), value, fields)) for value, fields in values)
+
+    def _blocking(self, expr: Expr, kinds: Mapping[str, Expr]) -> Iterator[str]:
+        for sub in subterms(expr):
+            if not isinstance(sub, Term):
+                continue
+            for index in sorted(self._places.get(sub.head, ())):
+                arg = sub.args[index] if index < len(sub.args) else None
+                if isinstance(arg, Term) and arg.head.startswith(FIXED) and not arg.args:
+                    kind = kinds.get(arg.head)
+                    if isinstance(kind, Term) and kind.head in self._theory.datatypes:
+                        yield arg.head
+
+    def _take_facts(self, facts: tuple[Equation, ...], rewriter: Rewriter) -> bool:
         """Use facts as rules; True when they contradict each other."""
         pending = list(facts)
         while pending:
-            left, right = pending.pop()
-            left, right = rewriter.normal(left), rewriter.normal(right)
+            left, right = (rewriter.normal(side) for side in pending.pop())
             if left == right:
                 continue
-            if self._is_same_constructor(left, right):
-                assert isinstance(left, Term)
-                assert isinstance(right, Term)
-                pending += zip(left.args, right.args, strict=True)
+            if (pairs := self._decomposed(left, right)) is not None:
+                pending += pairs
             elif self._is_built(left) and self._is_built(right):
                 return True
             else:
@@ -99,10 +203,21 @@ class Rippling:
     def _is_built(self, expr: Expr) -> bool:
         return isinstance(expr, Term) and (expr.head in self._constructors or expr.head in {"True", "False"})
 
-    def _is_same_constructor(self, left: Expr, right: Expr) -> bool:
-        if not isinstance(left, Term) or not isinstance(right, Term):
-            return False
-        return left.head == right.head and left.head in self._constructors and len(left.args) == len(right.args)
+    def _decomposed(self, left: Expr, right: Expr) -> list[Equation] | None:
+        """Argument pairs when both sides are built by the same constructor."""
+        if not isinstance(left, Term) or not isinstance(right, Term) or left.head not in self._constructors:
+            return None
+        if left.head != right.head or len(left.args) != len(right.args):
+            return None
+        return list(zip(left.args, right.args, strict=True))
+
+
+def _hypothesis(statement: Statement, name: str, field: Term, *, is_directed: bool) -> Hypothesis:
+    """The induction hypothesis for a field; other variables are free in it."""
+    instance = _instance(statement, {name: field})
+    conditions = tuple(as_equation(item) for item in instance.hypotheses)
+    left, right = as_equation(instance.conclusion)
+    return Hypothesis(right, left, conditions, True) if is_directed else Hypothesis(left, right, conditions, False)
 
 
 def _instance(statement: Statement, mapping: dict[str, Expr]) -> Statement:
@@ -115,6 +230,55 @@ def _instance(statement: Statement, mapping: dict[str, Expr]) -> Statement:
     )
 
 
+def _as_goal(goal: Subgoal, statement: Statement) -> Goal:
+    """Fixed values become variables again."""
+    kinds = {_plain(name): kind for name, kind in goal.kinds.items()}
+    facts = [Term("=", fact) for fact in goal.facts]
+    hypotheses = [_quantified(item, statement) for item in goal.hypotheses if not item.conditions]
+    conclusion = _freed(Term("=", (goal.left, goal.right)))
+    return Goal(kinds, tuple(_freed(item) for item in (*facts, *hypotheses)), conclusion, statement.instances)
+
+
+def _quantified(item: Hypothesis, statement: Statement) -> Expr:
+    """The hypothesis with its free variables bound under names that no goal uses."""
+    body: Expr = Term("=", (item.left, item.right))
+    for name, kind in statement.binders:
+        if name in variables(body):
+            body = Binding("∀", f"{name}_any", kind, substitute(body, {name: var(f"{name}_any")}))
+    return body
+
+
+def _freed(expr: Expr) -> Expr:
+    if isinstance(expr, Binding):
+        return Binding(expr.kind, expr.name, expr.type, _freed(expr.body), expr.style)
+    if isinstance(expr, Term):
+        args = tuple(_freed(arg) for arg in expr.args)
+        return (
+            Term(_plain(expr.head), args, True) if expr.head.startswith(FIXED) else Term(expr.head, args, expr.is_var)
+        )
+    return expr
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix(FIXED).replace(".", "_")
+
+
+def _with_sides(goal: Subgoal, left: Expr, right: Expr) -> Subgoal:
+    return Subgoal(left, right, goal.facts, goal.hypotheses, goal.kinds, goal.tests, goal.cases)
+
+
+def _assuming(goal: Subgoal, facts: tuple[Equation, ...]) -> Subgoal:
+    facts = goal.facts + facts
+    return Subgoal(goal.left, goal.right, facts, goal.hypotheses, goal.kinds, goal.tests - 1, goal.cases)
+
+
+def _specialised(goal: Subgoal, old: Term, new: Term, fields: Mapping[str, Expr]) -> Subgoal:
+    facts = tuple((replace(one, old, new), replace(other, old, new)) for one, other in goal.facts)
+    hypotheses = tuple(item.put(old, new) for item in goal.hypotheses)
+    left, right = replace(goal.left, old, new), replace(goal.right, old, new)
+    return Subgoal(left, right, facts, hypotheses, {**goal.kinds, **fields}, goal.tests, goal.cases - 1)
+
+
 def _conditions(expr: Expr) -> Iterator[Expr]:
     """Conditions of conditionals, innermost first."""
     for sub in subterms(expr):
@@ -123,10 +287,10 @@ def _conditions(expr: Expr) -> Iterator[Expr]:
             yield sub.args[0]
 
 
-def _cases(condition: Expr) -> tuple[list[Equation], list[Equation]]:
+def _decisions(condition: Expr) -> tuple[tuple[Equation, ...], tuple[Equation, ...]]:
     """Facts when the condition holds and when it does not."""
     left, right = as_equation(condition)
     if right in {TRUE, FALSE}:
-        return [(left, right)], [(left, FALSE if right == TRUE else TRUE)]
+        return ((left, right),), ((left, FALSE if right == TRUE else TRUE),)
     proposition = condition if right in {Term("True"), Term("False")} else Term("=", (left, right))
-    return [(left, right), (proposition, Term("True"))], [(proposition, Term("False"))]
+    return ((left, right), (proposition, Term("True"))), ((proposition, Term("False")),)
