@@ -8,10 +8,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import anyio
 import psutil
 import pytest
 
 from scenarios.lean.run_folder import RunFolder
+from scenarios.lean.server_process import own_server
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -143,4 +145,28 @@ def test_a_problem_that_lean_refuses_is_bad_input_and_leaves_no_folder(tmp_path:
     assert "unknown_thing" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()
+    assert processes_on(tmp_path) == []
+
+
+@pytest.mark.anyio
+async def test_a_run_can_use_a_server_that_is_there_already(tmp_path: Path) -> None:
+    (tmp_path / "easy.lean").write_text(EASY)
+    async with own_server(tmp_path / "data", log=tmp_path / "server.log") as server:
+        token = tmp_path / "data" / "operator.token"
+        args = ["--server", server.url, "--token-file", str(token), "--team", "tactician:1", "--json"]
+        folder = tmp_path / "run"
+        done = await anyio.run_process(
+            command("run", str(tmp_path / "easy.lean"), "--out", str(folder), *args), check=False
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        result = json.loads(done.stdout)
+        assert Path(result["certificate"]).is_relative_to(tmp_path / "data")
+        assert not (folder / "server").exists()
+
+        (tmp_path / "wrong").write_text("no token\n")
+        args[3] = str(tmp_path / "wrong")
+        other = command("run", str(tmp_path / "easy.lean"), "--out", str(tmp_path / "other"), *args)
+        refused = await anyio.run_process(other, check=False)
+        assert refused.returncode == 2
+        assert b"does not accept the token" in refused.stderr
     assert processes_on(tmp_path) == []
