@@ -1,0 +1,77 @@
+"""Attempts to prove a part in Lean: each simp set and round of tactics once, those that rewriting suggests first."""
+
+from __future__ import annotations
+
+import structlog
+
+from .desk import Desk, Lease
+from .knowledge import Part
+from .proving import Simp, Tactics, any_of, theorem
+from .rippling import Hint, Rippling
+from .search import Outcome, prove
+from .statements import Statement
+from .strategies import Strategy, simp_sets
+
+LOG = structlog.get_logger()
+
+
+class Attacker:
+    """Remembers what was tried on which part."""
+
+    def __init__(self, desk: Desk, *, strategy: Strategy) -> None:
+        self._desk = desk
+        self._strategy = strategy
+        self._tried: dict[str, set[tuple[tuple[str, ...], str, int]]] = {}
+        self._rippled: dict[str, int] = {}
+
+    def hint(self, part: Part) -> Hint | None:
+        """How rewriting proves the part, asked once for each set of rules."""
+        knowledge = self._desk.knowledge
+        if part.statement is None or self._rippled.get(part.node) == knowledge.rewriter.count:
+            return None
+        self._rippled[part.node] = knowledge.rewriter.count
+        return Rippling(knowledge.rewriter, knowledge.theory).hint_for(
+            part.statement, Tactics(part.statement, knowledge.theory)
+        )
+
+    async def follow(self, hint: Hint, part: Part, *, lease: Lease | None) -> bool:
+        """Do in Lean what rewriting did."""
+        assert part.statement is not None
+        checked = await self._desk.check(theorem(part.name, part.text, self.proof(hint, part.statement)), lease=lease)
+        LOG.debug("hint_followed", part=part.node, hint=hint.variable, proved=bool(checked.accepted))
+        return bool(checked.accepted)
+
+    def proof(self, hint: Hint, statement: Statement) -> str:
+        """Proof text that follows a hint with all lemmas at hand."""
+        knowledge = self._desk.knowledge
+        tactics = Tactics(statement, knowledge.theory)
+        simp = knowledge.simp(knowledge.rules(statement))
+        return any_of(tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[:2])
+
+    def next_attempt(self, part: Part) -> tuple[Simp, int] | None:
+        """The next simp set and round that were not tried on a part."""
+        knowledge = self._desk.knowledge
+        rules = knowledge.rules(part.statement)
+        tried = self._tried.setdefault(part.node, set())
+        for depth in (0, 1, 2):
+            for chosen, style in simp_sets(self._strategy, rules, knowledge.rng):
+                key = (tuple(sorted(chosen)), style, depth)
+                if key not in tried:
+                    tried.add(key)
+                    return knowledge.simp(chosen, style=style), depth
+        return None
+
+    async def attempt(self, part: Part, attempt: tuple[Simp, int], *, lease: Lease | None) -> Outcome:
+        """One round of tactics with one simp set."""
+        simp, depth = attempt
+        outcome = await prove(
+            self._desk,
+            name=part.name,
+            text=part.text,
+            statement=part.statement,
+            simps=[simp],
+            rounds=slice(depth, depth + 1),
+            lease=lease,
+        )
+        LOG.debug("part_tried", part=part.node, rules=len(simp.rules), depth=depth, proved=outcome.is_proved)
+        return outcome
