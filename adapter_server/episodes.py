@@ -88,7 +88,6 @@ class Episodes:
             "seconds": request.seconds,
         }
         root = await self._board.open_episode(episode, target, bundle.id, details)
-        self._settling.warm_up(episode)
         self._settling.watch_time(episode, seconds=request.seconds)
         log.info("episode_opened", episode=episode, problem=request.problem.name, bundle=bundle.id)
         return EpisodeCreated(episode=episode, root=root.id, statement=root.statement, bundle=bundle.id)
@@ -186,7 +185,7 @@ class Episodes:
         """
         if request.status not in ("closed", "unsolved"):
             raise BadArguments(f"an episode cannot be closed as {request.status}", hint="Use closed or unsolved.")
-        meta = await self._board.close_episode(request.episode, request.status, request.reason)
+        meta = await self._settling.end(request.episode, request.status, request.reason)
         log.info("episode_closed", episode=request.episode, status=meta.status)
         return await self.status(EpisodeRef(episode=request.episode))
 

@@ -8,7 +8,9 @@ import anyio.abc
 import structlog
 
 from blackboard.board import Board
+from blackboard.types import EpisodeMeta
 from bus.errors import AdapterError, StorageUnavailable, UnknownId
+from bus.messages import EpisodeState
 from lemma_store.store import LemmaStore
 
 from .data_folder import DataFolder
@@ -16,6 +18,7 @@ from .tools.closing import record_missing, settle
 
 RETRY_S = 1.0
 TRIES = 60
+LAST_CHANCE_S = 15.0
 
 log = structlog.get_logger()
 
@@ -43,7 +46,6 @@ class Settling:
             except UnknownId:
                 continue
             if meta.status == "open":
-                settling.warm_up(path.name)
                 settling.nudge(path.name)
                 settling.watch_time(path.name, seconds=meta.details.get("seconds"))
         return settling
@@ -56,20 +58,18 @@ class Settling:
         self._running.add(episode)
         self._tasks.start_soon(self._settle, episode, name=f"settle {episode}")
 
-    def warm_up(self, episode: str) -> None:
-        """Start the episode's judge now, so that the first call that needs it does not wait."""
-        self._tasks.start_soon(self._warm_up, episode, name=f"warm up {episode}")
-
     def watch_time(self, episode: str, *, seconds: float | None) -> None:
         """End the episode as unsolved when its time, counted from its opening, is over."""
         if seconds is not None:
             self._tasks.start_soon(self._expire, episode, seconds, name=f"expire {episode}")
 
-    async def _warm_up(self, episode: str) -> None:
-        try:
-            await self._lemma_store.lemmas(episode)
-        except AdapterError as error:
-            log.warning("warm_up_failed", episode=episode, code=error.code, reason=error.message)
+    async def end(self, episode: str, status: EpisodeState, reason: str) -> EpisodeMeta:
+        """End an episode; a target that is closed already is assembled first, and the episode is solved then."""
+        with anyio.move_on_after(LAST_CHANCE_S):
+            await self._settle_once(episode)
+        meta = await self._board.close_episode(episode, status, reason)
+        await self._lemma_store.release(episode)
+        return meta
 
     async def _settle(self, episode: str) -> None:
         try:
@@ -107,7 +107,7 @@ class Settling:
             try:
                 meta = await self._board.meta(episode)
                 await anyio.sleep(max(0.0, seconds - (time.time() - meta.opened_at_ms / 1000)))
-                await self._board.close_episode(episode, "unsolved", f"{seconds:g} seconds are over")
+                await self.end(episode, "unsolved", f"{seconds:g} seconds are over")
                 is_over = True
             except StorageUnavailable:
                 await anyio.sleep(RETRY_S)

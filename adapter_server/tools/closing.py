@@ -49,6 +49,7 @@ async def settle(episode: str, *, board: Board, lemma_store: LemmaStore) -> Asse
     done = await assembly(episode, board=board, lemma_store=lemma_store)
     if done is not None and (await board.meta(episode)).status == "open":
         await board.close_episode(episode, "solved", "the target is proved and the proof was checked again")
+        await lemma_store.release(episode)
         log.info("episode_solved", episode=episode, lemmas=len(done.certificate.lemmas))
     return done
 
