@@ -79,7 +79,9 @@ async def check(
     if run.text is not None and run.elaborated is not None:
         outcome = await _judge(run, author=author, world=world, judge=judge, publication=publication, limits=limits)
         verdicts.update({verdict.name: verdict for verdict in outcome})
-    ordered = [verdicts[name] for name in dict.fromkeys((*text.theorems, *verdicts)) if name in verdicts]
+    for name in text.theorems:
+        verdicts.setdefault(name, Verdict(name=name, outcome="rejected", reasons=("Lean compiled no such theorem",)))
+    ordered = [verdicts[name] for name in dict.fromkeys((*text.theorems, *verdicts))]
     return CheckReport(
         verdicts=tuple(ordered),
         messages=tuple(run.messages),

@@ -3,14 +3,16 @@
 The process that runs this forked from one that holds accepted terms only, and ends with the answer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from .declarations import Declaration, Kind
-from .harvest import Unit, collect, content_id, content_name, find_units, rename_with, renaming
+from .harvest import Harvest, Unit, content_id, content_name, public, rename_with, renaming
+from .lean.core_library import ROOT_MODULE
+from .lean.kernel import KernelLimit
 from .lean.olean import read_module
 from .policy import is_allowed_extension
 from .printing import Printer
@@ -20,6 +22,8 @@ from .tasks import Artifact, Composition, Judged, Question
 from .terms import APP, CONST, PI, Name, dotted, undotted
 
 _MAX_PREMISES = 32
+LEMMA_PREFIX = "L."
+"""How the modules that hold agents' work are named."""
 
 
 def judge_artifact(session: Session, task: Artifact) -> list[Judged]:
@@ -109,10 +113,14 @@ def _describe(session: Session, declaration: Declaration, *, name: str, **more: 
         known = session.known.get(constant)
         return None if known is None else known.declaration
 
+    def find_trusted(constant: Name) -> Declaration | None:
+        known = session.known.get(constant)
+        return None if known is None or known.module.startswith(LEMMA_PREFIX) else known.declaration
+
     return Judged(
         name=name,
         outcome="accepted",
-        pretty=Printer(session.terms, find).text(declaration.type),
+        pretty=Printer(session.terms, find, find_trusted).text(declaration.type, declaration.params),
         statement_hash=session.statement_hash(declaration),
         universes=len(declaration.params),
         premises=_premises(session, declaration),
@@ -140,62 +148,98 @@ class _Bench:
         self._session = session
         self._task = task
         self._declarations = declarations
-        self._units = find_units(declarations, theorems=task.theorems, definitions=task.definitions)
+        self._harvest = Harvest(
+            declarations,
+            theorems=task.theorems,
+            definitions=task.definitions,
+            known=session.known.keys(),
+            terms=session.terms,
+        )
         self._new_names: dict[Name, Name] = {}
         self._ids: dict[str, str] = dict(task.lemma_ids)
+        self._members: set[Name] = set()
+        """Constants of the artifact that are in the store by now, as parts of what they belong to."""
         self._found: dict[Name, Judged] = {}
+        self._above: list[Name] = []
 
     def judge(self) -> list[Judged]:
-        for name in self._units:
-            self._judge(name, ())
+        for name in self._harvest.units:
+            self._judge(name)
         return list(self._found.values())
 
-    def _judge(self, name: Name, above: tuple[Name, ...]) -> bool:
+    def _judge(self, name: Name) -> bool:
         """Judge one unit and what it needs first; return whether it was accepted."""
         if name in self._found:
             return self._found[name].outcome == "accepted"
+        self._above.append(name)
         try:
-            self._found[name] = self._admit(self._prepare(name, above))
+            judged = self._admit(self._harvest.collect(name, self._refers))
         except Refused as refusal:
-            self._found[name] = Judged(
-                name=dotted(name), outcome="rejected", reasons=(refusal.reason,), is_theorem=self._units[name]
-            )
-        return self._found[name].outcome == "accepted"
+            judged = self._failed(name, "rejected", refusal.reason)
+        except KernelLimit as limit:
+            judged = self._failed(name, "undecided", str(limit))
+        self._above.pop()
+        self._found[name] = judged
+        return judged.outcome == "accepted"
 
-    def _prepare(self, name: Name, above: tuple[Name, ...]) -> Unit:
-        """Return the unit with everything that it needs accepted."""
-        if name in above:
-            raise Refused(f"{dotted(name)} and {dotted(above[-1])} need each other")
-        unit = collect(name, self._declarations, self._units, self._session.known, self._session.terms)
-        for other in sorted(unit.units, key=repr):
-            if not self._judge(other, (*above, name)):
-                raise Refused(f"{dotted(name)} uses {dotted(other)}, which was not accepted")
-        return unit
+    def _failed(self, name: Name, outcome: str, reason: str) -> Judged:
+        is_theorem = self._harvest.is_theorem(name)
+        return Judged(name=dotted(public(name)), outcome=outcome, reasons=(reason,), is_theorem=is_theorem)
+
+    def _refers(self, owner: Name, below: Name) -> bool:
+        """Return whether the stored unit that `owner` became has `below`, as the artifact has it."""
+        if owner in self._above:
+            if below in self._harvest.units[owner]:
+                raise Refused(f"{dotted(public(owner))} and {dotted(public(self._above[-1]))} need each other")
+            return False  # what Lean made for one of two mutual definitions travels with both
+        if not self._judge(owner):
+            if self._found[owner].outcome == "undecided":
+                raise KernelLimit(f"{dotted(public(owner))} could not be decided")
+            raise Refused(f"it uses {dotted(public(owner))}, which was not accepted")
+        known = self._session.known.get(rename_with(self._new_names, below))
+        if known is None or below in self._members:
+            return known is not None
+        # An extra: the store's may come from another text.
+        return self._digest(known.declaration, {}) == self._digest(self._declarations[below], self._new_names)
+
+    def _digest(self, item: Declaration, heads: Mapping[Name, Name]) -> tuple[Any, ...]:
+        parts = [item.type] if item.value is None else [item.type, item.value]
+        digest = self._session.terms.digest
+        return item.kind, *(digest(part, item.params, lambda old: rename_with(heads, old)) for part in parts)
 
     def _admit(self, unit: Unit) -> Judged:
         session = self._session
         self._refuse_axioms(unit)
-        others = {name: self._new_names[name] for name in unit.units}
-        uses = {dotted(name) for name in others.values()} | self._lemmas_in(unit)
-        content = content_id(unit, others, [self._ids[use] for use in uses], session.terms, world=self._task.world)
-        existing = next((name for name, known in self._ids.items() if known == content), None)
-        new = undotted(existing) if existing else content_name(unit.name, content, session.known)
-        self._new_names[unit.name] = new
-        self._ids[dotted(new)] = content
+        others = {name: rename_with(self._new_names, name) for name in unit.uses}
+        uses = {dotted(self._new_names[name]) for name in unit.uses.values()} | self._lemmas_in(unit)
+        content = content_id(unit, others, {self._ids[use] for use in uses}, session.terms, world=self._task.world)
+        existing = content in self._ids.values()
+        new = self._names(unit, content, existing=existing)
         renamed = self._rename(unit, renaming(unit, new, others))
-        if existing is None:
-            session.replay(renamed, module=f"L.{content}")
+        if not existing:
+            session.replay(renamed, module=f"{LEMMA_PREFIX}{content}")
+        self._new_names.update(new)
+        self._members |= unit.members.keys()
+        self._ids.update({dotted(name): content for name in new.values()})
         return _describe(
             session,
-            renamed[new],
-            name=dotted(unit.name),
+            session.known[new[unit.name]].declaration,
+            name=dotted(public(unit.name)),
+            names={dotted(public(head)): dotted(name) for head, name in new.items()},
             is_theorem=unit.is_theorem,
             id=content,
-            stored_name=dotted(new),
+            stored_name=dotted(new[unit.name]),
             uses=tuple(sorted(uses)),
-            axioms=tuple(sorted(session.known[new].axioms)),
+            axioms=tuple(sorted(session.known[new[unit.name]].axioms)),
             module="" if existing else self._write(unit, renamed, content, uses),
         )
+
+    def _names(self, unit: Unit, content: str, *, existing: bool) -> dict[Name, Name]:
+        """Return the stored name of each head; a unit that the session has keeps those it was stored under."""
+        if existing:
+            stored = [undotted(name) for name, ident in self._ids.items() if ident == content]
+            return dict(zip(unit.heads, stored, strict=True))
+        return {head: content_name(head, content, self._session.known) for head in unit.heads}
 
     def _refuse_axioms(self, unit: Unit) -> None:
         own = [item.text for item in unit.members.values() if item.kind is Kind.AXIOM]
@@ -206,23 +250,31 @@ class _Bench:
 
     def _lemmas_in(self, unit: Unit) -> set[str]:
         modules = {self._session.known[name].module for name in unit.known}
-        return {name for name, content in self._ids.items() if f"L.{content}" in modules}
+        first = {content: name for name, content in reversed(self._ids.items())}
+        return {name for content, name in first.items() if f"{LEMMA_PREFIX}{content}" in modules}
 
     def _rename(self, unit: Unit, names: dict[Name, Name]) -> dict[Name, Declaration]:
         def new(name: Name) -> Name:
-            return rename_with(names, name)
+            return names.get(name, name)
 
         memo: dict[int, int] = {}
-        return {new(name): _renamed(item, new, lambda term: self._session.terms.rename(term, new, memo))
-                for name, item in unit.members.items()}  # fmt: skip
+        renamed = [
+            _renamed(item, new, lambda term: self._session.terms.rename(term, new, memo))
+            for item in (*unit.members.values(), *unit.extras.values())
+        ]
+        found = {item.name: item for item in renamed}
+        if len(found) != len(renamed):
+            raise Refused(f"two constants of {dotted(unit.name)} would get one name")
+        return found
 
     def _write(self, unit: Unit, renamed: dict[Name, Declaration], content: str, uses: set[str]) -> str:
         session = self._session
         path = Path(self._task.folder) / f"{content}.olean"
         origins = {session.known[name].module for name in unit.known}
-        imports = ["MiniCore", *sorted(origins - {"MiniCore"} | {f"L.{self._ids[use]}" for use in uses})]
+        modules = origins - {ROOT_MODULE} | {f"{LEMMA_PREFIX}{self._ids[use]}" for use in uses}
+        imports = [undotted(module) for module in (ROOT_MODULE, *sorted(modules))]
         order = [item.name for item in in_dependency_order(renamed, session.terms)]
-        session.kernel.write_module(path, imports=[tuple(item.split(".")) for item in imports], names=order)
+        session.kernel.write_module(path, imports=imports, names=order)
         # The bytes that are published are read back: they must hold the very terms that the kernel accepted.
         written = read_module(path.read_bytes(), session.terms, version=session.version)
         if {name: _core(item) for name, item in written.declarations.items()} != {

@@ -5,23 +5,23 @@ elaborates back to the same term in the cases that occur in practice (explicit a
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+import msgspec
+
+from .canonical import Canon, occurs
 from .declarations import Declaration
+from .lexing import IDENTIFIER
 from .terms import (
-    APP,
-    BVAR,
     CONST,
     DEFAULT,
     IMPLICIT,
     INSTANCE,
     LAM,
-    LET,
     LIT,
     PARAM,
     PI,
-    PROJ,
     SUCC,
     ZERO,
     Name,
@@ -48,28 +48,57 @@ _INFIX: Mapping[Name, tuple[int, str, int, int, int]] = {
     ("Prod",): (2, "×", 35, 36, 35), ("Membership", "mem"): (5, "∈", 50, 51, 51),
 }  # fmt: skip
 _MAX_PREC, _ARROW, _LOWEST = 1024, 25, 0
-_PLAIN = re.compile(r"[^\W\d_][\w'!?₀-₉]*")
+_LOOK_ALIKE = re.compile("[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧορυ℀-⅏]")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "«": "\\u{ab}", "»": "\\u{bb}"}
+_KEYWORDS = frozenset({"Prop", "Type", "Sort", "fun", "if", "then", "else", "let", "in", "from", "by", "at", "_"})
+
+
+class _Variable(msgspec.Struct, frozen=True):
+    name: str
+    style: int
+
+
+_Scope = tuple[_Variable, ...]
 
 
 class Printer:
-    """Prints terms of one arena; `find` gives the declaration of a constant, for its implicit arguments."""
+    """Prints terms of one arena.
 
-    def __init__(self, terms: Terms, find: Callable[[Name], Declaration | None]) -> None:
+    `find` gives the declaration of a constant, for its implicit arguments; `find_trusted` only those that no agent
+    wrote, for what may go without saying.
+    """
+
+    def __init__(
+        self,
+        terms: Terms,
+        find: Callable[[Name], Declaration | None],
+        find_trusted: Callable[[Name], Declaration | None],
+    ) -> None:
         self._terms = terms
         self._find = find
-        self._styles: dict[Name, tuple[int, ...]] = {}
+        self._canon = Canon(terms, find_trusted)
         self._budget = 0
+        self._universes: dict[Name, str] = {}
+        self._taken: frozenset[str] = frozenset()
 
-    def text(self, term: int) -> str:
-        """Return `term` on one line, at most `MAX_TEXT` characters."""
+    def text(self, term: int, params: tuple[Name, ...] = ()) -> str:
+        """Return `term` on one line, at most `MAX_TEXT` characters; `params` are its universe parameters."""
         self._budget = _MAX_PARTS
+        letters = ("u", "v", "w")
+        self._universes = {name: letters[at] if at < len(letters) else f"u_{at + 1}" for at, name in enumerate(params)}
+        constants = self._terms.constants(term)
+        self._taken = _KEYWORDS | {str(name[0]) for name in constants if name} | {dotted(name) for name in constants}
         try:
             found = self._show(term, (), _LOWEST)
         except RecursionError:
             return "…"
         return found if len(found) <= MAX_TEXT else found[: MAX_TEXT - 1] + "…"
 
-    def _show(self, term: int, scope: tuple[str, ...], prec: int) -> str:
+    def _bind(self, name: Name, style: int, scope: _Scope) -> tuple[str, _Scope]:
+        plain = _fresh(name, {variable.name for variable in scope} | self._taken)
+        return plain, (*scope, _Variable(plain, style))
+
+    def _show(self, term: int, scope: _Scope, prec: int) -> str:
         self._budget -= 1
         if self._budget < 0:
             return "…"
@@ -88,16 +117,16 @@ class Printer:
             case 7:
                 return self._pi(term, scope, prec)
             case 8:
-                name = _fresh(node[4], scope)
+                name, inner = self._bind(node[4], DEFAULT, scope)
                 head = f"let {name} := {self._show(node[2], scope, _LOWEST)}; "
-                return _paren(head + self._show(node[3], (*scope, name), _LOWEST), prec, _ARROW)
+                return _paren(head + self._show(node[3], inner, _LOWEST), prec, _ARROW)
             case 9:
                 return _literal(node[1])
             case _:
                 return f"{self._show(node[3], scope, _MAX_PREC)}.{node[2] + 1}"
 
     def _constant(self, name: Name) -> str:
-        return "[]" if name == ("List", "nil") else dotted(name)
+        return "[]" if name == ("List", "nil") else ".".join(_component(part) for part in name)
 
     def _sort(self, level: int) -> str:
         count = 0
@@ -107,36 +136,30 @@ class Printer:
             node = self._terms.node(node[1])
         if node[0] == ZERO:
             return {0: "Prop", 1: "Type"}.get(count, f"Type {count - 1}")
-        inner = dotted(node[1]) if node[0] == PARAM else "_"
+        inner = self._universes.get(node[1], "_") if node[0] == PARAM else "_"
         if count == 1:
             return f"Type {inner}"
         return f"Sort {inner}" if count == 0 else f"Type ({inner} + {count - 1})"
 
-    def _spine(self, term: int) -> tuple[int, list[int]]:
-        arguments: list[int] = []
-        node = self._terms.nodes[term]
-        while node[0] == APP:
-            arguments.append(node[2])
-            term = node[1]
-            node = self._terms.nodes[term]
-        return term, arguments[::-1]
-
-    def _application(self, term: int, scope: tuple[str, ...], prec: int) -> str:
-        head, arguments = self._spine(term)
+    def _application(self, term: int, scope: _Scope, prec: int) -> str:
+        head, arguments = self._terms.spine(term)
         node = self._terms.nodes[head]
-        if node[0] == CONST:
-            special = self._notation(node[1], arguments, scope, prec)
-            if special is not None:
-                return special
-            styles = self._binder_styles(node[1])
-            shown = [arg for at, arg in enumerate(arguments) if at >= len(styles) or styles[at] == DEFAULT]
-        else:
-            shown = arguments
-        first = self._show(head, scope, _MAX_PREC)
+        first, shown = self._show(head, scope, _MAX_PREC), arguments
+        constant = self._find(node[1]) if node[0] == CONST else None
+        if constant is not None:
+            styles = tuple(variable.style for variable in scope)
+            if self._canon.may_hide(constant, arguments, styles):
+                special = self._notation(constant.name, arguments, scope, prec)
+                if special is not None:
+                    return special
+                places = self._canon.places(constant)
+                shown = [item for at, item in enumerate(arguments) if at >= len(places) or places[at][0] == DEFAULT]
+            else:
+                first = f"@{first}"
         parts = [first, *(self._show(argument, scope, _MAX_PREC) for argument in shown)]
         return _paren(" ".join(parts), prec, _MAX_PREC) if shown else first
 
-    def _notation(self, name: Name, arguments: list[int], scope: tuple[str, ...], prec: int) -> str | None:
+    def _notation(self, name: Name, arguments: list[int], scope: _Scope, prec: int) -> str | None:
         infix = _INFIX.get(name)
         if infix is not None and len(arguments) == infix[0]:
             _, symbol, level, left, right = infix
@@ -145,7 +168,9 @@ class Printer:
         if name == ("Not",) and len(arguments) == 1:
             return _paren(f"¬{self._show(arguments[0], scope, 40)}", prec, _MAX_PREC)
         if name == ("OfNat", "ofNat") and len(arguments) == 3 and self._terms.nodes[arguments[1]][0] == LIT:
-            return self._show(arguments[1], scope, prec)
+            number = self._show(arguments[1], scope, prec)
+            is_nat = self._terms.nodes[arguments[0]] == (CONST, ("Nat",), ())
+            return number if is_nat else f"({number} : {self._show(arguments[0], scope, _LOWEST)})"
         if name == ("ite",) and len(arguments) == 5:
             test, then, other = (self._show(arguments[at], scope, _LOWEST) for at in (1, 3, 4))
             return _paren(f"if {test} then {then} else {other}", prec, _ARROW)
@@ -153,56 +178,52 @@ class Printer:
             return self._exists(arguments[1], scope, prec)
         return None
 
-    def _exists(self, predicate: int, scope: tuple[str, ...], prec: int) -> str | None:
+    def _exists(self, predicate: int, scope: _Scope, prec: int) -> str | None:
         node = self._terms.nodes[predicate]
         if node[0] != LAM:
             return None
-        name = _fresh(node[3], scope)
-        body = self._show(node[2], (*scope, name), _LOWEST)
+        name, inner = self._bind(node[3], DEFAULT, scope)
+        body = self._show(node[2], inner, _LOWEST)
         return _paren(f"∃ {name} : {self._show(node[1], scope, _LOWEST)}, {body}", prec, _ARROW)
 
-    def _lambda(self, node: Any, scope: tuple[str, ...]) -> str:
-        name = _fresh(node[3], scope)
+    def _lambda(self, node: Any, scope: _Scope) -> str:
+        name, inner = self._bind(node[3], node[4], scope)
         binder = _bracket(f"{name} : {self._show(node[1], scope, _LOWEST)}", node[4])
-        return f"fun {binder} => {self._show(node[2], (*scope, name), _LOWEST)}"
+        return f"fun {binder} => {self._show(node[2], inner, _LOWEST)}"
 
-    def _pi(self, term: int, scope: tuple[str, ...], prec: int) -> str:
+    def _pi(self, term: int, scope: _Scope, prec: int) -> str:
         node = self._terms.nodes[term]
         if not _uses(self._terms, node[2]) and node[4] == DEFAULT:
             left = self._show(node[1], scope, _ARROW + 1)
-            return _paren(f"{left} → {self._show(node[2], (*scope, '_'), _ARROW)}", prec, _ARROW + 1)
+            return _paren(f"{left} → {self._show(node[2], (*scope, _UNUSED), _ARROW)}", prec, _ARROW + 1)
         binders: list[tuple[str, str, int]] = []
         while node[0] == PI and (_uses(self._terms, node[2]) or node[4] != DEFAULT):
-            name = _fresh(node[3], scope)
+            name, inner = self._bind(node[3], node[4], scope)
             binders.append((name, self._show(node[1], scope, _LOWEST), node[4]))
-            scope = (*scope, name)
+            scope = inner
             term = node[2]
             node = self._terms.nodes[term]
         return _paren(f"∀ {_grouped(binders)}, {self._show(term, scope, _LOWEST)}", prec, _ARROW)
 
-    def _binder_styles(self, name: Name) -> tuple[int, ...]:
-        known = self._styles.get(name)
-        if known is None:
-            declaration = self._find(name)
-            known = () if declaration is None else self._collect_styles(declaration.type)
-            self._styles[name] = known
-        return known
 
-    def _collect_styles(self, term: int) -> tuple[int, ...]:
-        found: list[int] = []
-        node: Node = self._terms.nodes[term]
-        while node[0] == PI:
-            found.append(node[4])
-            node = self._terms.node(node[2])
-        return tuple(found)
+_UNUSED = _Variable("_", DEFAULT)
 
 
-def _variable(index: int, scope: tuple[str, ...]) -> str:
-    return scope[-1 - index] if index < len(scope) else f"#{index}"
+def _variable(index: int, scope: _Scope) -> str:
+    return scope[-1 - index].name if index < len(scope) else f"#{index}"
+
+
+def _component(part: str | int) -> str:
+    # Parts that only a machine writes are quoted, so that no name can pass for other text.
+    return str(part) if isinstance(part, int) or IDENTIFIER.fullmatch(part) else f"«{_escaped(part)}»"
 
 
 def _literal(value: int | str) -> str:
-    return str(value) if isinstance(value, int) else '"' + value.replace('"', '\\"') + '"'
+    return str(value) if isinstance(value, int) else f'"{_escaped(value)}"'
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPES.get(char) or (char if char.isprintable() else f"\\u{{{ord(char):x}}}") for char in text)
 
 
 def _grouped(binders: list[tuple[str, str, int]]) -> str:
@@ -224,35 +245,18 @@ def _paren(text: str, prec: int, own: int) -> str:
     return f"({text})" if prec >= own and prec > _LOWEST else text
 
 
-def _fresh(name: Name, scope: tuple[str, ...]) -> str:
-    # Hygienic names carry numbers and marks that no Lean text may contain.
-    text = next((part for part in name if isinstance(part, str) and _PLAIN.fullmatch(part)), "x")
-    if text not in scope:
+def _fresh(name: Name, taken: Collection[str]) -> str:
+    # Hygienic names carry numbers and marks that no Lean text may contain; look-alikes of Latin letters mislead.
+    plain = (part for part in name if isinstance(part, str) and IDENTIFIER.fullmatch(part))
+    text = next((part for part in plain if part != "_" and not _LOOK_ALIKE.search(part)), "x")
+    if text not in taken:
         return text
     number = 1
-    while f"{text}_{number}" in scope:
+    while f"{text}_{number}" in taken:
         number += 1
     return f"{text}_{number}"
 
 
 def _uses(terms: Terms, body: int) -> bool:
     """Return whether the variable bound just above `body` occurs in it."""
-    stack, seen = [(body, 0)], set[tuple[int, int]]()
-    while stack:
-        term, depth = stack.pop()
-        if terms.loose(term) <= depth or (term, depth) in seen:
-            continue
-        seen.add((term, depth))
-        node = terms.nodes[term]
-        if node[0] == BVAR:
-            if node[1] == depth:
-                return True
-        elif node[0] == APP:
-            stack += [(node[1], depth), (node[2], depth)]
-        elif node[0] in (LAM, PI):
-            stack += [(node[1], depth), (node[2], depth + 1)]
-        elif node[0] == LET:
-            stack += [(node[1], depth), (node[2], depth), (node[3], depth + 1)]
-        elif node[0] == PROJ:
-            stack.append((node[3], depth))
-    return False
+    return occurs(terms, body, 0)

@@ -30,7 +30,7 @@ class Publication:
             StorageUnavailable: an entry could not be made durable.
             LeanUnavailable: the judge does not hold a module that it wrote itself.
         """
-        renames = {item.name: item.stored_name for item in judged if item.outcome == "accepted"}
+        renames = {name: stored for item in judged for name, stored in item.names.items()}
         needed = {use for item in judged if item.outcome == "accepted" for use in item.uses}
         verdicts: list[Verdict] = []
         async with world.publishing:
@@ -82,7 +82,8 @@ def _lemma(unit: Judged, *, author: str, source: str, world: World) -> Lemma:
             universes=unit.universes,
         ),
         source=source,
-        uses=tuple(world.lemma_ids[name] for name in unit.uses if name in world.lemma_ids),
+        uses=tuple(world.lemma_ids[name] for name in unit.uses),
+        also=tuple(name for name in unit.names.values() if name != unit.stored_name),
         axioms=unit.axioms,
         premises=unit.premises,
     )  # fmt: skip

@@ -55,6 +55,9 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     is_theorem: bool = True
     id: str = ""
     stored_name: str = ""
+    names: dict[str, str] = {}
+    """Author's name → stored name of everything that the unit declares at its top: one, or mutual inductive types."""
+
     pretty: str = ""
     statement_hash: str = ""
     universes: int = 0

@@ -18,7 +18,7 @@ Metadata is dropped on reading: the kernel ignores it. Free variables and metava
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 BVAR, SORT, CONST, APP, LAM, PI, LET, LIT, PROJ = 0, 3, 4, 5, 6, 7, 8, 9, 11
@@ -139,6 +139,53 @@ class Terms:
             return self.add((*node[: where.start], *below, *node[where.stop :])) if below else self.add(node)
 
         return self.fold(root, build, memo)
+
+    def spine(self, term: int) -> tuple[int, list[int]]:
+        """Return the head and the arguments of an application; a head alone has none."""
+        arguments: list[int] = []
+        node = self.nodes[term]
+        while node[0] == APP:
+            arguments.append(node[2])
+            term = node[1]
+            node = self.nodes[term]
+        return term, arguments[::-1]
+
+    def under(self, node: Node) -> list[tuple[int, int]]:
+        """Return the children of `node`, each with the number of binders that `node` puts above it."""
+        below = children(node)
+        last = len(below) - 1
+        return [(child, _BINDS.get(node[0], 0) if at == last else 0) for at, child in enumerate(below)]
+
+    def instantiate(self, root: int, values: Sequence[int], depth: int = 0) -> int:
+        """Return `root` with its loose variables replaced: variable `i` by `values[-1 - i]`, later ones lowered.
+
+        Recurses, so it is for types of moderate depth; others end in `RecursionError`.
+        """
+        if self.loose(root) <= depth:
+            return root
+        node = self.nodes[root]
+        if node[0] == BVAR:
+            index: int = node[1] - depth
+            return (
+                self.lift(values[-1 - index], depth) if index < len(values) else self.add((BVAR, node[1] - len(values)))
+            )
+        return self._rebuild(node, lambda child, below: self.instantiate(child, values, depth + below))
+
+    def lift(self, root: int, by: int, depth: int = 0) -> int:
+        """Return `root` with its loose variables from `depth` on raised by `by`. Recurses."""
+        if by == 0 or self.loose(root) <= depth:
+            return root
+        node = self.nodes[root]
+        if node[0] == BVAR:
+            return self.add((BVAR, node[1] + by))
+        return self._rebuild(node, lambda child, below: self.lift(child, by, depth + below))
+
+    def _rebuild(self, node: Node, change: Callable[[int, int], int]) -> int:
+        found = tuple(change(child, binders) for child, binders in self.under(node))
+        if node[0] == CONST:
+            return self.add((CONST, node[1], found))
+        where = _CHILDREN[node[0]]
+        return self.add((*node[: where.start], *found, *node[where.stop :]))
 
     def digest(self, root: int, params: tuple[Name, ...], name_of: Callable[[Name], Name] = lambda name: name) -> bytes:
         """Return a SHA-256 of `root`, blind to binder names, binder styles and universe parameter names.

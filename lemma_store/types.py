@@ -64,6 +64,9 @@ class Lemma(msgspec.Struct, frozen=True, kw_only=True):
     axioms: tuple[str, ...] = ()
     """Axioms in the closure of statement and proof."""
 
+    also: tuple[str, ...] = ()
+    """Stored names of mutual companions that came with it."""
+
     premises: tuple[tuple[str, str], ...] = ()
     """For `P₁ → … → Pₙ → Q`: the hash of each `Pᵢ` and of what stands from `Pᵢ` on; last `("", hash of Q)`."""
 

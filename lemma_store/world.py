@@ -35,6 +35,7 @@ class World:
         self._by_id: dict[str, Lemma] = {}
         self._by_name: dict[str, Lemma] = {}
         self._by_hash: dict[str, Lemma] = {}
+        self._by_last: dict[str, Lemma] = {}
         self.lemma_ids: dict[str, str] = {}
         """Stored name → content id of every published unit, definitions included."""
 
@@ -65,9 +66,11 @@ class World:
 
     def remember(self, lemma: Lemma) -> None:
         """Index a published unit. Definitions are indexed by name only."""
-        self.lemma_ids[lemma.name] = lemma.id
         self._by_id[lemma.id] = lemma
-        self._by_name[lemma.name] = lemma
+        for name in (lemma.name, *lemma.also):
+            self.lemma_ids[name] = lemma.id
+            self._by_name[name] = lemma
+            self._by_last[name.rpartition(".")[2]] = lemma
         if lemma.statement.hash:
             self._by_hash.setdefault(lemma.statement.hash, lemma)
 
@@ -101,8 +104,9 @@ class World:
         return found
 
     def mentioned(self, words: Iterable[str]) -> list[Lemma]:
-        """Return the published units whose stored names occur among `words`."""
-        return [self._by_name[word] for word in sorted(words) if word in self._by_name]
+        """Return the published units whose stored names, or their last components, occur among `words`."""
+        found = [self._by_last.get(word) for word in sorted(words)]
+        return list({unit.id: unit for unit in found if unit is not None}.values())
 
     def closure(self, ids: Iterable[str]) -> list[Lemma]:
         """Return units and all that they rest on, dependencies first."""
