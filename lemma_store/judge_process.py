@@ -34,6 +34,8 @@ _AUXILIARY = re.compile(
 )
 _STACK_BYTES = 120 << 20
 _ADDRESS_SPACE_BYTES = 12 << 30
+_FORK_BYTES = 3 << 30
+"""What one judgement may allocate on top of what its parent holds."""
 _RECURSION = 20_000
 
 
@@ -236,11 +238,22 @@ class JudgeProcess:
 def _judge_in_fork(session: Session, ask: Ask, writing: int) -> None:
     die_with_parent(signal.SIGKILL)
     gc.disable()
+    _limit_memory()
+    # What the runtime prints must not get between the answers.
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
     answer = _answers.encode(_guarded(ask, lambda: _judge(session, ask)))
     view = memoryview(answer)
     while view:
         view = view[os.write(writing, view) :]
     os._exit(0)
+
+
+def _limit_memory() -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (min(pages * resource.getpagesize() + _FORK_BYTES, hard), hard))
 
 
 def _judge(session: Session, ask: Ask) -> Answer:
@@ -274,6 +287,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setrecursionlimit(_RECURSION)
+    sys.set_int_max_str_digits(0)  # the reader bounds numbers
     JudgeProcess().serve()
 
 

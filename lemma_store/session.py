@@ -64,14 +64,19 @@ class Session:
             self.kernel.add(declaration, companions)
         if not self.kernel.holds(declaration):
             raise Refused(f"{declaration.text} differs from what the kernel derives")
-        self.known[declaration.name] = Known(declaration=declaration, module=module, axioms=self._axioms(declaration))
+        axioms = self._axioms(declaration, companions)
+        self.known[declaration.name] = Known(declaration=declaration, module=module, axioms=axioms)
 
     def _is_later_member(self, declaration: Declaration) -> bool:
         return declaration.kind is Kind.INDUCTIVE and any(name in self.known for name in declaration.group)
 
-    def _axioms(self, declaration: Declaration) -> frozenset[str]:
+    def _axioms(self, declaration: Declaration, companions: Mapping[Name, Declaration]) -> frozenset[str]:
         own = {declaration.text} if declaration.kind is Kind.AXIOM else set[str]()
-        below = (self.known[name].axioms for name in mentioned(declaration, self.terms) if name in self.known)
+        # A type stands for its whole group: constructors come later, but what they rest on counts now.
+        group = [companions[name] for name in declaration.group if name in companions]
+        parts = [declaration, *group, *(companions[name] for item in group for name in item.constructors)]
+        names = {name for part in parts for name in mentioned(part, self.terms)}
+        below = (self.known[name].axioms for name in names if name in self.known)
         return frozenset(own).union(*below)
 
     def axioms_of(self, names: Iterable[Name]) -> frozenset[str]:

@@ -156,36 +156,37 @@ class Terms:
         last = len(below) - 1
         return [(child, _BINDS.get(node[0], 0) if at == last else 0) for at, child in enumerate(below)]
 
-    def instantiate(self, root: int, values: Sequence[int], depth: int = 0) -> int:
+    def instantiate(self, root: int, values: Sequence[int]) -> int:
         """Return `root` with its loose variables replaced: variable `i` by `values[-1 - i]`, later ones lowered.
 
         Recurses, so it is for types of moderate depth; others end in `RecursionError`.
         """
-        if self.loose(root) <= depth:
-            return root
-        node = self.nodes[root]
-        if node[0] == BVAR:
-            index: int = node[1] - depth
-            return (
-                self.lift(values[-1 - index], depth) if index < len(values) else self.add((BVAR, node[1] - len(values)))
-            )
-        return self._rebuild(node, lambda child, below: self.instantiate(child, values, depth + below))
 
-    def lift(self, root: int, by: int, depth: int = 0) -> int:
-        """Return `root` with its loose variables from `depth` on raised by `by`. Recurses."""
-        if by == 0 or self.loose(root) <= depth:
-            return root
-        node = self.nodes[root]
-        if node[0] == BVAR:
-            return self.add((BVAR, node[1] + by))
-        return self._rebuild(node, lambda child, below: self.lift(child, by, depth + below))
+        def replace(index: int, depth: int) -> int:
+            is_bound = index < len(values)
+            return self.lift(values[-1 - index], depth) if is_bound else self.add((BVAR, index - len(values) + depth))
 
-    def _rebuild(self, node: Node, change: Callable[[int, int], int]) -> int:
-        found = tuple(change(child, binders) for child, binders in self.under(node))
-        if node[0] == CONST:
-            return self.add((CONST, node[1], found))
+        return self._replace(root, 0, replace, {})
+
+    def lift(self, root: int, by: int) -> int:
+        """Return `root` with its loose variables raised by `by`. Recurses."""
+        return self._replace(root, 0, lambda index, depth: self.add((BVAR, index + by + depth)), {}) if by else root
+
+    def _replace(
+        self, term: int, depth: int, replace: Callable[[int, int], int], memo: dict[tuple[int, int], int]
+    ) -> int:
+        """Return `term` with `replace(index, depth)` for each loose variable, whose index counts from `depth`."""
+        if self.loose(term) <= depth:
+            return term
+        if (found := memo.get((term, depth))) is not None:
+            return found
+        node = self.nodes[term]
+        if node[0] == BVAR:
+            return replace(node[1] - depth, depth)
+        below = tuple(self._replace(child, depth + binders, replace, memo) for child, binders in self.under(node))
         where = _CHILDREN[node[0]]
-        return self.add((*node[: where.start], *found, *node[where.stop :]))
+        memo[term, depth] = found = self.add((*node[: where.start], *below, *node[where.stop :]))
+        return found
 
     def digest(self, root: int, params: tuple[Name, ...], name_of: Callable[[Name], Name] = lambda name: name) -> bytes:
         """Return a SHA-256 of `root`, blind to binder names, binder styles and universe parameter names.

@@ -11,7 +11,7 @@ from typing import Any
 
 from lemma_store.declarations import Declaration, Kind
 from lemma_store.refusals import Refused
-from lemma_store.terms import IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms
+from lemma_store.terms import IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms, dotted
 
 from .objects import Objects
 
@@ -171,7 +171,12 @@ class Kernel:
         return self._objects.constructor(2, [], (hints - 2).to_bytes(8, "little"))
 
     def _inductive(self, declaration: Declaration, companions: Mapping[Name, Declaration]) -> int:
-        make, group = self._objects, [companions[name] for name in declaration.group]
+        make = self._objects
+        if missing := [name for name in declaration.group if name not in companions]:
+            raise Refused(f"{declaration.text} lacks its mutual companion {dotted(missing[0])}")
+        group = [companions[name] for name in declaration.group]
+        if missing := [name for item in group for name in item.constructors if name not in companions]:
+            raise Refused(f"{declaration.text} lacks its constructor {dotted(missing[0])}")
         types: list[int] = []
         for member in group:
             constructors = [companions[name] for name in member.constructors]

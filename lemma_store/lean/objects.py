@@ -13,7 +13,7 @@ _SMALL_NUMBER_LIMIT = 1 << 62
 
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "lean_alloc_object": (_POINTER, ctypes.c_size_t),
-    "lean_mk_string": (_POINTER, ctypes.c_char_p),
+    "lean_mk_string_from_bytes": (_POINTER, ctypes.c_char_p, ctypes.c_size_t),
     "lean_cstr_to_nat": (_POINTER, ctypes.c_char_p),
     "lean_name_mk_string": (_POINTER, _POINTER, _POINTER),
     "lean_name_mk_numeral": (_POINTER, _POINTER, _POINTER),
@@ -132,8 +132,9 @@ class Objects:
         return _keep(address)
 
     def string(self, text: str) -> int:
-        """Return a Lean string; `text` must hold no NUL."""
-        return _keep(self._lean.lean_mk_string(text.encode("utf-8")))
+        """Return a Lean string."""
+        data = text.encode("utf-8")
+        return _keep(self._lean.lean_mk_string_from_bytes(data, len(data)))
 
     def name_string(self, prefix: int, part: str) -> int:
         """Return the name `prefix.part`."""

@@ -14,6 +14,8 @@ from lemma_store.terms import APP, BVAR, CONST, IMAX, LAM, LET, LIT, MAX, PARAM,
 from .regions import Region
 
 MAX_CONSTANTS = 200_000
+# Lean keeps the range of loose variables in 20 bits of every term and panics beyond.
+_MAX_BINDERS = 1 << 18
 _FVAR, _MVAR, _MDATA = 1, 2, 10
 _STYLES = 4
 
@@ -153,7 +155,10 @@ class _Reader:
         add, region = self._terms.add, self._region
         match tag:
             case 0:
-                return add((BVAR, region.number(fields[0], at)))
+                index = region.number(fields[0], at)
+                if index >= _MAX_BINDERS:
+                    raise Refused("a term has more nested binders than Lean counts")
+                return add((BVAR, index))
             case 3:
                 return add((SORT, self._level(fields[0], at)))
             case 4:
