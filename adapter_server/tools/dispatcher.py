@@ -8,11 +8,11 @@ from uuid import uuid4
 import anyio
 import msgspec
 import structlog
-from lemma_store.store import LemmaStore
 
 from blackboard.board import Board
 from blackboard.types import CallToken, DeltaPage
 from bus.errors import AdapterError, Deadline, EpisodeClosed, Internal, UnknownMethod
+from lemma_store.store import LemmaStore
 
 from .arguments import Repeatable
 from .caller import Caller
@@ -86,7 +86,7 @@ class Dispatcher:
                 f"no tool {name!r}", hint="Use one of the tools listed.", tools=list(caller.version.tools)
             )
         arguments = decode_arguments(name, raw, words)
-        is_change = tool.changes(raw)
+        is_change = tool.changes(arguments)
         if is_change and token.status != "open" and name != "submit":
             raise EpisodeClosed(
                 f"the episode is {token.status}", hint="Stop: nothing more is to do.", status=token.status

@@ -1,10 +1,10 @@
 """Which tools the server has, and what is true of each whatever an adapter version says."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 import msgspec
 
+from .arguments import Arguments
 from .check import check
 from .claim import claim
 from .digest import digest
@@ -31,9 +31,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     is_repeat_safe: bool = False
     """True when the same arguments again, within the window, can only be a retry."""
 
-    def changes(self, raw: Mapping[str, Any]) -> bool:
+    def changes(self, arguments: Arguments) -> bool:
         """Whether this very call may change something."""
-        return not self.is_read_only and raw.get("action") not in ("show", "status", "grade")
+        return not self.is_read_only and getattr(arguments, "action", None) not in ("show", "status", "grade")
 
 
 TOOLS: Mapping[str, Tool] = {

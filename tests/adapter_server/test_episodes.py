@@ -81,6 +81,15 @@ async def test_an_episode_can_be_ended_unsolved_and_then_only_be_read(link: Link
         await close(link, episode, "solved")
 
 
+async def test_an_episode_that_is_ended_right_after_the_last_proof_is_solved(link: Link) -> None:
+    episode = (await open_episode(link, APP_NIL)).episode
+    async with agent_client(await register(link, episode, "ada")) as ada:
+        await ada.ok("check", source=APP_NIL_PROOF)
+        ended = await close(link, episode, "unsolved", "time is over")
+    assert ended.status == "solved"
+    assert ended.proof is not None
+
+
 async def test_an_episode_ends_by_itself_when_its_time_is_over(link: Link) -> None:
     episode = (await open_episode(link, seconds=0.5)).episode
     with anyio.fail_after(20):
