@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
+import anyio.abc
 import msgspec
 import structlog
 
@@ -111,18 +112,26 @@ async def serve(settings: Settings) -> int:
 @asynccontextmanager
 async def _serving(http: HttpServer, door: McpDoor, mcp: McpServer, *, listener: socket.socket) -> AsyncGenerator[None]:
     """Answer requests inside the block; at its end streams close before connections, so that none is waited for."""
-    async with anyio.create_task_group() as tasks:
+    stop = anyio.Event()
+    async with background_tasks() as tasks:
         try:
-            async with door.open():
-                tasks.start_soon(http.run_on, listener)
-                await http.is_started.wait()
-                yield
-                mcp.close()
+            await tasks.start(_open_until, door, stop)
+            tasks.start_soon(http.run_on, listener)
+            await http.is_started.wait()
+            yield
         finally:
+            mcp.close()
+            stop.set()
             http.should_exit = True
             with anyio.CancelScope(shield=True), anyio.move_on_after(2 * GRACE_S):
                 await http.is_stopped.wait()
-            tasks.cancel_scope.cancel()
+
+
+async def _open_until(door: McpDoor, stop: anyio.Event, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    """Keep the door open. In a task of its own, so that errors of the block around it are not wrapped by it."""
+    async with door.open():
+        task_status.started()
+        await stop.wait()
 
 
 def _default_version(settings: Settings, folder: DataFolder) -> Bundle:

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-import anyio
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -17,11 +16,9 @@ from adapter_server.tools.caller import Caller
 from bus.errors import AdapterError, ServiceError, Unauthorized
 
 from .server import CALLER, McpServer
+from .sessions import IDLE_S, KnownSessions
 
 SESSION_HEADER = "mcp-session-id"
-SESSION_IDLE_S = 1800.0
-_FORGET_EARLIER_S = 60.0
-_SESSIONS_KEPT = 1000
 _WILDCARD_HOSTS = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not bound to
 
 
@@ -48,9 +45,9 @@ class McpDoor:
     def __init__(self, server: McpServer, authenticator: Authenticator, *, host: str) -> None:
         self._authenticator = authenticator
         security = security_settings(host)
-        self._sessions: dict[str, float] = {}
+        self._sessions = KnownSessions()
         self._stateful = StreamableHTTPSessionManager(
-            server.sdk, security_settings=security, session_idle_timeout=SESSION_IDLE_S
+            server.sdk, security_settings=security, session_idle_timeout=IDLE_S
         )
         self._stateless = StreamableHTTPSessionManager(server.sdk, stateless=True, security_settings=security)
 
@@ -70,12 +67,12 @@ class McpDoor:
         token = AccessToken(token="", client_id=f"{caller.episode}/{caller.agent}", scopes=[])
         scope = {**scope, CALLER: caller, "user": AuthenticatedUser(token)}
         session = headers.get(SESSION_HEADER)
-        if session is not None and scope["method"] == "POST" and not self._knows(session):
+        if session is not None and scope["method"] == "POST" and not self._sessions.use(session):
             await self._stateless.asgi_app(scope, receive, send)
             return
         await self._stateful.asgi_app(scope, receive, self._remembering(send))
         if session is not None and scope["method"] == "DELETE":
-            self._sessions.pop(session, None)
+            self._sessions.forget(session)
 
     async def _caller(self, scope: Scope, headers: Headers) -> Caller:
         kind, _, token = headers.get("authorization", "").partition(" ")
@@ -84,26 +81,12 @@ class McpDoor:
         path = scope["path_params"]
         return await self._authenticator.authenticate(episode=path["episode"], agent=path["agent"], token=token.strip())
 
-    def _knows(self, session: str) -> bool:
-        now = anyio.current_time()
-        if now - self._sessions.get(session, -SESSION_IDLE_S) > SESSION_IDLE_S - _FORGET_EARLIER_S:
-            self._sessions.pop(session, None)
-            return False
-        self._sessions[session] = now
-        return True
-
-    def _remember(self, session: str) -> None:
-        now = anyio.current_time()
-        if len(self._sessions) >= _SESSIONS_KEPT:
-            self._sessions = {key: at for key, at in self._sessions.items() if now - at < SESSION_IDLE_S}
-        self._sessions[session] = now
-
     def _remembering(self, send: Send) -> Callable[[Message], Awaitable[None]]:
         async def watch(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 opened = Headers(raw=message["headers"]).get(SESSION_HEADER)
                 if opened is not None:
-                    self._remember(opened)
+                    self._sessions.remember(opened)
             await send(message)
 
         return watch

@@ -1,6 +1,7 @@
 """The daemon as a process: it starts, stops, is killed and goes on where it was."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -8,12 +9,15 @@ import sys
 from pathlib import Path
 
 import anyio
+import msgspec
 import psutil
 import pytest
 
+from adapter_server.bundle import default_bundle_folder, load_bundle
 from adapter_server.daemon import running_daemon
+from adapter_server.edge.listener import bind, url_of
 from adapter_server.settings import Settings
-from bus.errors import BadDataFolder, PortInUse
+from bus.errors import BadArguments, BadDataFolder, PortInUse, StorageUnavailable, UnknownId
 from bus.link import connect
 from bus.messages import EpisodeRef, EpisodeStatus
 from tests.adapter_server.conftest import APP_NIL, REV_REV, DaemonProcess, agent_client, open_episode, register
@@ -122,6 +126,44 @@ async def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadDataFolder):
         async with running_daemon(Settings(port=0, data=str(tmp_path))):
             raise AssertionError
+
+
+async def test_a_store_that_cannot_be_reached_is_said_as_such(tmp_path: Path) -> None:
+    settings = Settings(port=0, data=str(tmp_path / "data"), store_url=f"unix://{tmp_path}/nothing")
+    with pytest.raises(StorageUnavailable):
+        async with running_daemon(settings):
+            raise AssertionError
+
+
+async def test_the_version_for_episodes_can_be_a_folder_or_a_staged_id(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(default_bundle_folder(), tmp_path / "mine"))
+    (folder / "prompts/team.md").write_text("You are {{agent}}. Be quick.")
+    settings = Settings(port=0, data=str(tmp_path / "data"), adapter=str(folder))
+    version = load_bundle(folder).id
+    async with running_daemon(settings) as daemon, connect(daemon.url, token=daemon.operator_token) as link:
+        assert (await open_episode(link, APP_NIL)).bundle == version
+    with pytest.raises(UnknownId):
+        async with running_daemon(msgspec.structs.replace(settings, adapter="ab1-unknown")):
+            raise AssertionError
+    async with running_daemon(msgspec.structs.replace(settings, adapter=version)) as daemon:
+        assert daemon.folder.server() is not None
+
+
+async def test_an_error_inside_the_block_comes_out_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with running_daemon(Settings(port=0, data=str(tmp_path / "data"))):
+            raise ZeroDivisionError
+
+
+def test_an_address_of_another_machine_cannot_be_listened_on() -> None:
+    with pytest.raises(BadArguments):
+        bind("203.0.113.1", 0)
+
+
+def test_the_url_is_one_that_agents_on_this_machine_can_use() -> None:
+    for host, name in (("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("::1", "[::1]")):  # noqa: S104
+        with bind(host, 0) as listener:
+            assert url_of(listener, host) == f"http://{name}:{listener.getsockname()[1]}"
 
 
 def test_tokens_do_not_appear_in_the_log(daemon: DaemonProcess) -> None:

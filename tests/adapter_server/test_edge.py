@@ -1,6 +1,7 @@
 """The MCP door: who gets in, what each era of the protocol sees, what survives a lost session."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -8,10 +9,19 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
+from starlette.applications import Starlette
+from starlette.routing import Route
 
 from adapter_server.bundle import default_bundle_folder, load_bundle
-from adapter_server.edge.door import security_settings
+from adapter_server.edge.door import McpDoor, security_settings
+from adapter_server.edge.server import McpServer, caller_of
+from adapter_server.edge.sessions import KnownSessions
+from adapter_server.tools.caller import Caller
+from adapter_server.tools.dispatcher import Dispatcher
+from blackboard.board import Board
+from bus.errors import StorageUnavailable
 from bus.messages import AgentRegistered
+from lemma_store.store import LemmaStore
 from tests.adapter_server.conftest import DaemonProcess, Join, register
 
 pytestmark = pytest.mark.anyio
@@ -170,3 +180,35 @@ async def test_health_needs_no_token_and_other_addresses_do_not_exist(daemon: Da
         assert health["status"] == "ok"
         assert (await http.get(f"{daemon.url}/secrets")).status_code == 404
         assert (await http.post(f"{daemon.url}/health")).status_code == 405
+
+
+async def test_a_session_is_forgotten_before_the_transport_ends_it() -> None:
+    fresh, stale = KnownSessions(kept=1), KnownSessions(idle_s=0, kept=1)
+    fresh.remember("one")
+    assert fresh.use("one")
+    assert not fresh.use("never")
+    fresh.forget("one")
+    assert not fresh.use("one")
+    stale.remember("one")
+    stale.remember("two")
+    assert not stale.use("one")
+    assert not stale.use("two")
+
+
+async def test_a_service_error_at_the_door_asks_to_come_again() -> None:
+    class Away:
+        async def authenticate(self, **_: str) -> Caller:
+            raise StorageUnavailable("away")
+
+    dispatcher = Dispatcher(board=cast(Board, None), lemma_store=cast(LemmaStore, None), on_change=print)
+    door = McpDoor(McpServer(dispatcher), Away(), host="127.0.0.1")
+    app = Starlette(routes=[Route("/mcp/{episode}/{agent}", endpoint=door)])
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1") as http:
+        answer = await http.post("/mcp/e/ada", headers={"Authorization": "Bearer x"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert answer.json()["retry"] is True
+
+
+async def test_a_request_from_nowhere_has_no_caller() -> None:
+    with pytest.raises(MCPError):
+        caller_of(cast(Any, SimpleNamespace(request=None)))
