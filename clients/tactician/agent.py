@@ -15,7 +15,7 @@ from .proving import Simp
 from .splitting import Splitter
 from .strategies import Strategy
 
-IDLE_S = 5.0
+IDLE_S = 2.0
 ATTACK_PAUSE_S = 1.0
 TRIES_PER_LEASE = 3
 REFRESH_EVERY = 12
@@ -35,6 +35,7 @@ class Agent:
         self._has_split = False
         self._nothing_free_at = -1
         self._next_attack = 0.0
+        self._began = 0.0
 
     async def run(self) -> str:
         """Work until the episode is over and say why; a broken connection raises."""
@@ -45,6 +46,7 @@ class Agent:
 
     async def _loop(self) -> str:
         await self._desk.open(seed=self._seed)
+        self._began = self._began or anyio.current_time()
         turn = 0
         while True:
             turn += 1
@@ -160,8 +162,12 @@ class Agent:
 
     async def _explore(self, activity: str) -> bool:
         explorer = self._explorers.get(activity)
+        is_conditional = activity == "conditions"
+        late_s = 0.0 if is_conditional else self._strategy.explores_after_s
+        if anyio.current_time() < self._began + late_s:
+            return False
         if explorer is None:
-            explorer = Explorer(self._desk, seed=self._seed, only_conditional=activity == "conditions")
+            explorer = Explorer(self._desk, seed=self._seed, is_first=late_s == 0.0, only_conditional=is_conditional)
             self._explorers[activity] = explorer
         return await explorer.step()
 

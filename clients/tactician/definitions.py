@@ -84,6 +84,7 @@ OPERATIONS = {
     "Bool.or": Signature((), (_BOOL, _BOOL), _BOOL),
     "Bool.not": Signature((), (_BOOL,), _BOOL),
 }
+_SHORT = {"Bool.true": "true", "Bool.false": "false"}
 _COMMAND = re.compile(
     r"^(?=(?:@\[[^\]]*\]\s*)?(?:inductive|structure|def|theorem|lemma|abbrev|opaque|instance|mutual|end\b|namespace|section|variable|open|axiom|set_option|private|protected|noncomputable|#))",
     re.MULTILINE,
@@ -215,7 +216,7 @@ class Names:
 
     def _resolve_term(self, term: Term, bound: frozenset[str], expected: str) -> Expr:
         args = self._resolve_args(term, bound)
-        head = term.head
+        head = _SHORT.get(term.head, term.head)
         if head in bound:
             return Term(head, args, True)
         if head.startswith("@"):

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
+import structlog
 
 from .knowledge import Knowledge
 from .news import Happening, happenings
 from .session import Facts, Reply, Toolbox
+
+LOG = structlog.get_logger()
 
 
 class EpisodeOver(Exception):
@@ -93,6 +96,8 @@ class Desk:
     def _take_up(self, event: Happening) -> None:
         if event.kind == "episode_closed":
             raise EpisodeOver(event.kind)
+        if self._knowledge is not None and self._knowledge.root.node in event.closes:
+            raise EpisodeOver("the target is proved")
         if event.kind == "lemma_accepted" and event.name:
             if event.statement:
                 self.learn(event.name, event.statement, event.actor)
@@ -172,6 +177,8 @@ class Desk:
                 accepted.append(str(verdict.get("name", "")))
                 closes += [str(node) for node in verdict.get("closes") or ()]
                 self.learn(str(verdict.get("lemma", "")), str(verdict.get("statement", "")), self.me)
+            elif verdict.get("outcome") == "undecided":
+                LOG.debug("check_undecided", reasons=verdict.get("reasons"), source=source)
         goals = tuple(str(goal) for goal in reply.facts.get("goals") or ())
         if self.knowledge.root.node in closes:
             raise EpisodeOver("the target is proved")

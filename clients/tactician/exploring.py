@@ -20,6 +20,8 @@ SLICE_S = 0.3
 OPEN_PARTS = 4
 MOST_PENDING = 300
 MOST_TRIES = 3
+DEFER_S = 3.0
+"""How long those who come second leave a candidate to the others."""
 
 
 class Candidate(msgspec.Struct, kw_only=True):
@@ -31,17 +33,19 @@ class Candidate(msgspec.Struct, kw_only=True):
     """Number of rules when it was last looked at in vain."""
 
     tries: int = 0
+    born_at: float = 0.0
     is_given_out: bool = False
 
 
 class Explorer:
     """Walks through equations by size; what fails waits for new lemmas."""
 
-    def __init__(self, desk: Desk, *, seed: int, only_conditional: bool = False) -> None:
+    def __init__(self, desk: Desk, *, seed: int, is_first: bool = True, only_conditional: bool = False) -> None:
         knowledge = desk.knowledge
         root = knowledge.root.statement
         self._desk = desk
         self._only_conditional = only_conditional
+        self._defer_s = 0.0 if is_first else DEFER_S
         self._exploration: Exploration | None = None
         self._levels: Iterator[list[Equation] | None] = iter(())
         if root is not None:
@@ -86,7 +90,7 @@ class Explorer:
                 continue
             statement = exploration.statement(equation)
             if statement is not None and len(self._pending) < MOST_PENDING:
-                self._pending.append(Candidate(equation=equation, statement=statement))
+                self._pending.append(Candidate(equation=equation, statement=statement, born_at=time.monotonic()))
 
     def _ready(self) -> tuple[list[tuple[Candidate, Hint]], bool]:
         """Candidates that rewriting proves, each with how; and whether all were looked at."""
@@ -96,6 +100,8 @@ class Explorer:
         found: list[tuple[Candidate, Hint]] = []
         for candidate in list(self._pending):
             if candidate.seen_at == knowledge.rewriter.count:
+                continue
+            if time.monotonic() < candidate.born_at + self._defer_s:
                 continue
             if time.monotonic() > end or len(found) >= BATCH:
                 return found, False

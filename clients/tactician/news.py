@@ -22,6 +22,9 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     """Lemma or node name."""
 
     node: str = ""
+    closes: tuple[str, ...] = ()
+    """Nodes that a lemma closed."""
+
     statement: str = ""
     """Empty when it was too long to be told."""
 
@@ -47,8 +50,13 @@ def _from_fields(fields: dict[str, Any]) -> Happening:
         actor=str(fields.get("actor", "")),
         name=str(fields.get("name", "")),
         node=str(fields.get("node", "")),
+        closes=_strings(fields.get("closes")),
         statement="" if statement.endswith("…") else statement,
     )
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in cast("list[object]", value)) if isinstance(value, list) else ()
 
 
 def _from_line(line: str) -> Happening | None:
@@ -57,9 +65,11 @@ def _from_line(line: str) -> Happening | None:
         return None
     kind, rest = found["kind"], found["rest"]
     name = node = statement = ""
+    closes: tuple[str, ...] = ()
     if kind == "lemma_accepted":
         left, _, statement = rest.partition(": ")
-        name = left.split(" ", 1)[0]
+        name, _, closed = left.partition(" closes ")
+        closes = tuple(closed.split(", ")) if closed else ()
     elif kind == "node_added":
         left, _, statement = rest.partition(": ")
         words = left.split()
@@ -67,5 +77,10 @@ def _from_line(line: str) -> Happening | None:
     elif rest:
         node = rest.split(" ", 1)[0]
     return Happening(
-        kind=kind, actor=found["actor"], name=name, node=node, statement="" if statement.endswith("…") else statement
+        kind=kind,
+        actor=found["actor"],
+        name=name,
+        node=node,
+        closes=closes,
+        statement="" if statement.endswith("…") else statement,
     )

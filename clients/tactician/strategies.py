@@ -18,6 +18,9 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     approach: str
     """What the others read when this agent claims a part."""
 
+    explores_after_s: float = 6.0
+    """When it begins to explore; only one member of a team should begin at once."""
+
     simp_order: tuple[str, ...]
     """Kinds of simp sets, tried in turn: every lemma, definitions only, the newest lemma, a random half."""
 
@@ -38,6 +41,7 @@ STRATEGIES = {
     "explorer": Strategy(
         name="explorer",
         order=("explore", "parts", "target"),
+        explores_after_s=0.0,
         approach="small equations over the functions",
         simp_order=("all", "none"),
     ),
@@ -62,7 +66,7 @@ ROLES: dict[str, Sequence[str]] = {
     "generaliser": ("generaliser",),
     "tester": ("tester",),
     "refuter": ("tester",),
-    "prover": ("prover", "generaliser", "tester"),
+    "prover": ("prover", "generaliser", "tester", "prover", "tester"),
 }
 DEFAULT = ("splitter", "prover", "explorer", "generaliser", "tester")
 
