@@ -1,5 +1,6 @@
 """Ask the judge: one process that holds accepted terms, spoken to in frames."""
 
+import contextlib
 import struct
 import sys
 from collections.abc import AsyncGenerator, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import msgspec
+import structlog
 
 from bus.errors import LeanUnavailable
 from bus.tasks import background_tasks
@@ -20,6 +22,7 @@ from .lean.toolchain import Toolchain
 _answers = msgspec.msgpack.Decoder(Answer)
 _asks = msgspec.msgpack.Encoder()
 COMMAND = (sys.executable, "-P", "-m", "lemma_store.judge_process")
+_log = structlog.get_logger()
 _GRACE_S = 10
 _START_S = 60
 
@@ -30,12 +33,13 @@ class _Wait(msgspec.Struct, kw_only=True):
 
 
 class Judge:
-    """A live judge process. Questions may overlap; `admit` takes effect before later questions are judged."""
+    """A live judge process. Questions may overlap; what it holds takes effect in order."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
         self._ids = count(1)
         self._waits: dict[int, _Wait] = {}
+        self._admissions: dict[int, str] = {}
         self._writing = anyio.Lock()
         self.is_alive = True
         self.names: tuple[str, ...] = ()
@@ -57,9 +61,7 @@ class Judge:
         number, wait = next(self._ids), _Wait(done=anyio.Event())
         self._waits[number] = wait
         try:
-            async with self._writing:
-                assert self._process.stdin is not None
-                await self._process.stdin.send(frame(_asks.encode(Ask(id=number, task=task, limit_ms=limit_ms))))
+            await self._send(Ask(id=number, task=task, limit_ms=limit_ms))
             with anyio.move_on_after(limit_ms / 1000 + _GRACE_S):
                 await wait.done.wait()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -68,16 +70,20 @@ class Judge:
             del self._waits[number]
         return wait.answer or Answer(id=number, status="undecided", reason="the judge's process gave no answer")
 
-    async def admit(self, module: str, path: Path) -> Answer:
-        """Hold a trusted or accepted module.
+    async def _send(self, ask: Ask) -> None:
+        async with self._writing:
+            assert self._process.stdin is not None
+            await self._process.stdin.send(frame(_asks.encode(ask)))
 
-        Raises:
-            LeanUnavailable: the judge refuses it or is gone; nothing may rest on the module then.
+    async def hold(self, module: str, path: Path) -> None:
+        """Hold an accepted module from now on: before every later question, and without waiting until it is done.
+
+        A judge that cannot hold what a judge accepted is broken: it is ended, and the next one replays everything.
         """
-        answer = await self.ask(Admit(module=module, path=str(path)))
-        if answer.status != "done":
-            raise LeanUnavailable(f"the judge does not hold {module}: {answer.reason}")
-        return answer
+        number = next(self._ids)
+        self._admissions[number] = module
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._send(Ask(id=number, task=Admit(module=module, path=str(path))))
 
     async def look_up(self, name: str) -> Answer:
         """Return what the kernel holds under `name`, or a refusal."""
@@ -105,6 +111,10 @@ class Judge:
                 return
             answer = _answers.decode(pending[4 : 4 + size])
             del pending[: 4 + size]
+            module = self._admissions.pop(answer.id, None)
+            if module is not None and answer.status != "done":
+                _log.error("judge_broken", module=module, reason=answer.reason)
+                self._process.kill()
             wait = self._waits.get(answer.id)
             if wait is not None:
                 wait.answer = answer

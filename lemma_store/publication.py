@@ -23,18 +23,20 @@ class Publication:
     ) -> list[Verdict]:
         """Publish accepted units, dependencies first, and return a verdict per theorem.
 
-        The file is on disk before the index names it, and the index entry is durable before the judge and the
-        agents may rest on it; so a crash leaves a file that nobody names, or a lemma that is complete.
+        The file is on disk before the index names it, and the index entry is durable before anybody hears the
+        name; so a crash leaves a file that nobody names, or a lemma that is complete.
 
         Raises:
             StorageUnavailable: an entry could not be made durable.
-            LeanUnavailable: the judge does not hold a module that it wrote itself.
         """
         renames = {name: stored for item in judged for name, stored in item.names.items()}
         needed = {use for item in judged if item.outcome == "accepted" for use in item.uses}
         verdicts: list[Verdict] = []
         async with world.publishing:
             for unit in judged:
+                if unit.outcome == "accepted" and _is_name_taken(unit, world):
+                    verdicts += [_collision(unit)] if unit.is_theorem else []
+                    continue
                 if unit.outcome != "accepted":
                     verdicts += [_refusal(unit)] if unit.is_theorem else []
                     continue
@@ -51,7 +53,7 @@ class Publication:
     async def _admit(self, unit: Judged, lemma: Lemma, *, world: World, judge: Judge) -> bool:
         data = await anyio.Path(unit.module).read_bytes()
         await anyio.to_thread.run_sync(write_atomically, world.module_path(unit.id), data)
-        await judge.admit(f"L.{unit.id}", world.module_path(unit.id))
+        await judge.hold(f"L.{unit.id}", world.module_path(unit.id))
         is_new = await self._index.put(world.problem.episode, lemma)
         world.remember(lemma)
         return is_new
@@ -59,10 +61,20 @@ class Publication:
 
 def _earlier(unit: Judged, needed: set[str], world: World) -> Lemma | None:
     """Return the published unit that makes this one superfluous: the same, or an older proof of the same statement."""
-    if unit.id in world.lemma_ids.values():
-        return world.unit(unit.id)
+    if (published := world.published(unit.id)) is not None:
+        return published
     is_used = unit.stored_name in needed
     return world.same(unit.statement_hash) if unit.is_theorem and not is_used else None
+
+
+def _is_name_taken(unit: Judged, world: World) -> bool:
+    # Two checks at once may have chosen one name; the content ids then differ in a later digit.
+    return any(world.lemma_ids.get(name, unit.id) != unit.id for name in (unit.stored_name, *unit.names.values()))
+
+
+def _collision(unit: Judged) -> Verdict:
+    reason = f"another check took the name {unit.stored_name} at the same time: submit it again"
+    return Verdict(name=unit.name, outcome="undecided", reasons=(reason,))
 
 
 def _refusal(unit: Judged) -> Verdict:

@@ -78,6 +78,10 @@ class World:
         """Return the lemmas, oldest first."""
         return [lemma for lemma in self._by_id.values() if lemma.statement.hash]
 
+    def published(self, unit_id: str) -> Lemma | None:
+        """Return the unit with this content id, if there is one."""
+        return self._by_id.get(unit_id)
+
     def same(self, statement_hash: str) -> Lemma | None:
         """Return the first lemma with this statement."""
         return self._by_hash.get(statement_hash)
