@@ -54,7 +54,7 @@ def start_run(
 
 
 def go_on(path: Path, *, problem: str | None, seconds: float, token_file: Path | None, is_json: bool) -> int:
-    """Go on with a run that was interrupted; one that has ended is only told about.
+    """Go on with a run that was interrupted or ran out of time; one that is solved or closed is only told about.
 
     Raises:
         AdapterError: as `start_run`, and when the folder holds no run.
@@ -64,7 +64,7 @@ def go_on(path: Path, *, problem: str | None, seconds: float, token_file: Path |
     folder = RunFolder(path.expanduser().absolute())
     order = folder.order()
     record = folder.record()
-    if record is not None and record.status in ("solved", "unsolved", "closed"):
+    if record is not None and record.status in ("solved", "closed"):
         Console(stderr=True).print(f"this run has ended already: {record.status}")
         return _report(record, folder, is_json=is_json)
     return _carry_out(order, folder, RunLimits(seconds=seconds, token_file=token_file), is_json=is_json)
@@ -79,7 +79,7 @@ def _carry_out(order: RunOrder, folder: RunFolder, limits: RunLimits, *, is_json
 
         record = anyio.run(work)
     code = _report(record, folder, is_json=is_json)
-    if record.status == "interrupted":
+    if record.status == "interrupted" or (record.status == "unsolved" and order.server is None):
         Console(stderr=True).print(f"go on with: adapter-server run --resume {folder.path}", soft_wrap=True)
     return code
 

@@ -48,7 +48,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     status: RunStatus
     """solved, unsolved (out of time or out of agents), closed (by someone else), interrupted, or failed."""
     seconds: float
-    """From the opening of the episode to its end."""
+    """How long the team worked, all calls together."""
     lemmas: int = 0
     """Accepted lemmas."""
     checks: int = 0
@@ -73,8 +73,10 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         return {name: msgspec.to_builtins(getattr(self, name)) for name in names}
 
 
-def record_of_end(order: RunOrder, status: EpisodeStatus, *, exit_codes: Mapping[str, int], reason: str) -> RunRecord:
-    """The record of an episode that has ended."""
+def record_of_end(
+    order: RunOrder, status: EpisodeStatus, *, seconds: float, exit_codes: Mapping[str, int], reason: str
+) -> RunRecord:
+    """The record of a run that has come to its end; an episode that is still open is not solved."""
     agents = {
         agent.name: AgentRecord(
             role=agent.role,
@@ -89,7 +91,7 @@ def record_of_end(order: RunOrder, status: EpisodeStatus, *, exit_codes: Mapping
     return RunRecord(
         **_asked(order),
         status="unsolved" if status.status == "open" else status.status,
-        seconds=round(status.seconds, 3),
+        seconds=round(seconds, 3),
         lemmas=status.lemmas,
         checks=status.checks,
         certificate=status.certificate,
@@ -100,7 +102,7 @@ def record_of_end(order: RunOrder, status: EpisodeStatus, *, exit_codes: Mapping
     )
 
 
-def record_of_stop(order: RunOrder, state: RunState, *, status: RunStatus, reason: str) -> RunRecord:
+def record_of_stop(order: RunOrder, state: RunState, *, seconds: float, status: RunStatus, reason: str) -> RunRecord:
     """The record of a run that did not get to the end of its episode, from what was seen of it."""
     agents = {
         agent.name: AgentRecord(role=agent.role, checks=agent.checks, lemmas=agent.lemmas)
@@ -109,7 +111,7 @@ def record_of_stop(order: RunOrder, state: RunState, *, status: RunStatus, reaso
     return RunRecord(
         **_asked(order),
         status=status,
-        seconds=round(state.seconds, 3),
+        seconds=round(seconds, 3),
         lemmas=len(state.lemmas),
         checks=state.checks,
         agents=agents,

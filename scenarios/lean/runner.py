@@ -123,6 +123,9 @@ class _Run:
         self.members = parse_team(order.team, seed=order.seed)
         self.state = RunState()
         self.exit_codes: dict[str, int] = {}
+        before = folder.record()
+        self.seconds = before.seconds if before is not None else 0.0
+        self.reason = ""
 
     async def go(self) -> RunRecord:
         async with self._server() as server:
@@ -135,7 +138,7 @@ class _Run:
                 raise (died(self.folder.server_log) if self.order.server is None else _first(group)) from None
         if status.proof is not None:
             self.folder.proof_file.write_text(status.proof, encoding="utf-8")
-        return record_of_end(self.order, status, exit_codes=self.exit_codes, reason=self.state.reason)
+        return record_of_end(self.order, status, seconds=self.seconds, exit_codes=self.exit_codes, reason=self.reason)
 
     @asynccontextmanager
     async def _server(self) -> AsyncGenerator[ServerAddress]:
@@ -162,23 +165,35 @@ class _Run:
         return status
 
     async def _work(self, link: Link, episode: str) -> EpisodeStatus:
-        """Let the team work until the episode ends, the time is over or nobody is left; then end the episode."""
+        """Let the team work until the episode ends, the time is over or nobody is left."""
         has_ended = anyio.Event()
-        reason = f"{self.limits.seconds:g} seconds are over"
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._follow, link, episode, has_ended)
-            with anyio.move_on_after(self.limits.seconds):
-                specs = await self._registered(link, episode)
-                async with team(specs, log_folder=self.folder.agent_logs) as agents:
-                    await self._watch(agents, has_ended)
-                reason = "every agent has ended"
-            if self.state.is_target_proved:
-                with anyio.move_on_after(SETTLE_S):  # the server is assembling; that is not the team's time
-                    await has_ended.wait()
-            tasks.cancel_scope.cancel()
-        close = EpisodeClose(episode=episode, status="unsolved", reason=reason)
-        status = await link.call("episode.close", close, EpisodeStatus)
-        await self._catch_up(link, episode)
+        self.reason = f"{self.limits.seconds:g} seconds are over"
+        began = anyio.current_time()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._follow, link, episode, has_ended)
+                with anyio.move_on_after(self.limits.seconds):
+                    specs = await self._registered(link, episode)
+                    async with team(specs, log_folder=self.folder.agent_logs) as agents:
+                        await self._watch(agents, has_ended)
+                    self.reason = "every agent has ended"
+                if self.state.is_target_proved:
+                    with anyio.move_on_after(SETTLE_S):  # the server is assembling; that is not the team's time
+                        await has_ended.wait()
+                tasks.cancel_scope.cancel()
+        finally:
+            self.seconds += anyio.current_time() - began
+        return await self._left(link, episode)
+
+    async def _left(self, link: Link, episode: str) -> EpisodeStatus:
+        """How the episode stands. An open one is closed unless its server is the run's own: there it goes on later."""
+        status = await link.call("episode.status", EpisodeRef(episode=episode), EpisodeStatus)
+        if status.status == "open" and self.order.server is not None:
+            close = EpisodeClose(episode=episode, status="unsolved", reason=self.reason)
+            status = await link.call("episode.close", close, EpisodeStatus)
+        if status.status != "open":
+            await self._catch_up(link, episode)
+            self.reason = self.state.reason
         return status
 
     async def _registered(self, link: Link, episode: str) -> list[AgentSpec]:
@@ -245,4 +260,4 @@ class _Run:
 
     def stopped(self, status: RunStatus, reason: str) -> RunRecord:
         """The record when the end of the episode was not reached."""
-        return record_of_stop(self.order, self.state, status=status, reason=reason)
+        return record_of_stop(self.order, self.state, seconds=self.seconds, status=status, reason=reason)

@@ -155,7 +155,7 @@ def test_the_report_shows_proof_credit_and_certificate(tmp_path: Path) -> None:
             Credit(lemma="l2", name="t2", author="ann"),
         ],
     )
-    record = record_of_end(ORDER, status, exit_codes={"bob": 0}, reason="")
+    record = record_of_end(ORDER, status, seconds=2.5, exit_codes={"bob": 0}, reason="")
     console = screen()
     print_report(record, folder, console)
     text = console.export_text()
@@ -181,7 +181,7 @@ def test_a_run_folder_keeps_order_events_and_record(tmp_path: Path) -> None:
         file.write(b'{"episode": "e", "se')  # what a crash leaves
     assert folder.last_seq() == 15
     assert folder.events() == STORY
-    record = record_of_stop(ORDER, told(STORY)[0], status="interrupted", reason="stopped by a signal")
+    record = record_of_stop(ORDER, told(STORY)[0], seconds=3.0, status="interrupted", reason="stopped by a signal")
     folder.save_record(record)
     assert folder.record() == record
     assert (record.lemmas, record.checks, record.agents["bob"].lemmas) == (2, 1, 1)
