@@ -25,7 +25,7 @@ from bus.messages import (
 )
 from lemma_store.store import LemmaStore
 
-from .bundle import Bundle, open_bundle
+from .bundle import INSTRUCTIONS, Bundle, open_bundle
 from .data_folder import DataFolder
 from .policy import Policy
 from .settling import Settling
@@ -120,6 +120,9 @@ class Episodes:
             agent=request.name,
             url=f"{self._address()}/mcp/{request.episode}/{request.name}",
             token=self._tokens.issue(episode=request.episode, agent=request.name),
+            role=role,
+            prompts=_prompts(self._version(meta.bundle), agent=request.name, role=role),
+            skills=self._version(meta.bundle).skills,
         )
 
     async def authenticate(self, *, episode: str, agent: str, token: str) -> Caller:
@@ -209,6 +212,13 @@ class Episodes:
 
     def _policy(self, meta: EpisodeMeta) -> Policy:
         return effective_policy(self._version(meta.bundle).policy, meta.details.get("limits") or {})
+
+
+def _prompts(bundle: Bundle, *, agent: str, role: str) -> dict[str, str]:
+    names = {"team": "team", "role": f"roles/{role}", "instructions": INSTRUCTIONS}
+    return {
+        short: bundle.prompt(name, agent=agent, role=role) for short, name in names.items() if name in bundle.prompts
+    }
 
 
 def effective_policy(policy: Policy, limits: dict[str, Any]) -> Policy:

@@ -193,11 +193,17 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
         agent: its name.
         url: its MCP endpoint.
         token: its bearer token; a secret.
+        role: the role that it has got.
+        prompts: what the adapter version tells it: `team`, `role` (when the version knows the role), `instructions`.
+        skills: name → text of each skill of the version.
     """
 
     agent: str
     url: str
     token: str
+    role: str = ""
+    prompts: dict[str, str] = {}
+    skills: dict[str, str] = {}
 
 
 class EventsSubscribe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
