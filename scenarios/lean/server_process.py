@@ -112,7 +112,7 @@ async def _stop(process: anyio.abc.Process) -> None:
 
 def died(process_log: Path) -> ConnectionLost:
     """The error for a daemon that went away in the middle."""
-    return ConnectionLost(f"the server ended: {_last_words(process_log)}", hint=f"its log is {process_log}")
+    return ConnectionLost(f"the server went away: {_last_words(process_log)}", hint=f"its log is {process_log}")
 
 
 def _last_words(log: Path) -> str:
@@ -121,4 +121,5 @@ def _last_words(log: Path) -> str:
     except OSError:
         lines = []
     errors = [line for line in lines if line.startswith("adapter-server: ")]
-    return (errors or lines or ["it said nothing"])[-1].removeprefix("adapter-server: ")
+    words = errors or [line for line in lines if not line.startswith("{")]  # the rest are log lines
+    return (words or ["it said nothing"])[-1].removeprefix("adapter-server: ")

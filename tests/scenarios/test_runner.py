@@ -134,7 +134,7 @@ def test_a_server_that_dies_in_the_middle_is_a_service_failure(tmp_path: Path) -
         psutil.Process(note["pid"]).kill()
         _, err = runner.communicate(timeout=60)
         assert runner.returncode == 3
-        assert "adapter-server: the server ended" in err
+        assert "adapter-server: the server went away: it said nothing" in err
         assert end_by_themselves(tmp_path)
     record = RunFolder(tmp_path / "run").record()
     assert record is not None
