@@ -125,7 +125,11 @@ async def test_options_that_make_no_sense_are_refused(link: Link) -> None:
 async def test_an_agent_registers_again_under_its_name_and_others_cannot_take_odd_names(link: Link) -> None:
     episode = (await open_episode(link)).episode
     first = await register(link, episode, "ada")
-    assert await register(link, episode, "ada", "scout") == first
+    again = await register(link, episode, "ada", "scout")
+    assert (again.agent, again.url, again.token) == (first.agent, first.url, first.token)
+    assert again.role == "scout"
+    assert "You are ada, scout in a team" in again.prompts["team"]
+    assert again.skills == first.skills
     assert [(one.name, one.role) for one in (await status(link, episode)).agents] == [("ada", "scout")]
     for name in ("server", "a/b", "-x", "ä", "x" * 65):
         with pytest.raises(BadArguments):
