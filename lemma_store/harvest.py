@@ -112,7 +112,8 @@ class Harvest:
         for head in heads:
             _refuse_odd_name(public(head))
         unit = Unit(heads=heads, is_theorem=self.is_theorem(start), members={}, extras={}, uses={}, known=set())
-        stack = list(heads)
+        recursors = (item.name for item in self._declarations.values() if item.kind is Kind.RECURSOR)
+        stack = [*heads, *(name for name in recursors if not unit.is_theorem and self._is_of(name, heads))]
         while stack:
             name = stack.pop()
             if name in unit.members:
@@ -124,6 +125,9 @@ class Harvest:
         if not unit.is_theorem:
             self._add_extras(unit, refers)
         return unit
+
+    def _is_of(self, recursor: Name, heads: tuple[Name, ...]) -> bool:
+        return any(name in heads for name in self._declarations[recursor].group)
 
     def _follow(self, unit: Unit, declaration: Declaration, refers: Callable[[Name, Name], bool]) -> list[Name]:
         inner: list[Name] = []

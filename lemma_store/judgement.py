@@ -3,7 +3,7 @@
 The process that runs this forked from one that holds accepted terms only, and ends with the answer.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +187,7 @@ class _Bench:
         return Judged(name=dotted(public(name)), outcome=outcome, reasons=(reason,), is_theorem=is_theorem)
 
     def _refers(self, owner: Name, below: Name) -> bool:
-        """Return whether the stored unit that `owner` became has `below`, as the artifact has it."""
+        """Return whether `below` is part of what the unit `owner` is, once that is accepted."""
         if owner in self._above:
             if below in self._harvest.units[owner]:
                 raise Refused(f"{dotted(public(owner))} and {dotted(public(self._above[-1]))} need each other")
@@ -196,16 +196,8 @@ class _Bench:
             if self._found[owner].outcome == "undecided":
                 raise KernelLimit(f"{dotted(public(owner))} could not be decided")
             raise Refused(f"it uses {dotted(public(owner))}, which was not accepted")
-        known = self._session.known.get(rename_with(self._new_names, below))
-        if known is None or below in self._members:
-            return known is not None
-        # An extra: the store's may come from another text.
-        return self._digest(known.declaration, {}) == self._digest(self._declarations[below], self._new_names)
-
-    def _digest(self, item: Declaration, heads: Mapping[Name, Name]) -> tuple[Any, ...]:
-        parts = [item.type] if item.value is None else [item.type, item.value]
-        digest = self._session.terms.digest
-        return item.kind, *(digest(part, item.params, lambda old: rename_with(heads, old)) for part in parts)
+        # Not for extras: another text may have published the unit without this one.
+        return below in self._members
 
     def _admit(self, unit: Unit) -> Judged:
         session = self._session

@@ -18,7 +18,7 @@ _TOKEN = re.compile(
 )
 _COMMENT_MARK = re.compile(r"/-|-/")
 # Where Lean might see a comment or a string begin or end elsewhere than the expressions above do.
-_ODD = re.compile(r"(?<![\w\s(){}\[\],;:=/-])--|(?<![\w\s(){}\[\],;:=])/-|/--?/|\br\#*\"|\w!\"|\"'|'\\?\"")
+_ODD = re.compile(r"(?<=[^\w\s(){}\[\],;:=/-])--|(?<=[^\w\s(){}\[\],;:=])/-|/--?/|\br\#*\"|\w!\"|\"'|'\\?\"")
 
 IDENTIFIER = re.compile(rf"[{_FIRST}][{_REST}]*")
 """One component of a name, without quotes."""

@@ -48,6 +48,8 @@ _INFIX: Mapping[Name, tuple[int, str, int, int, int]] = {
     ("Prod",): (2, "×", 35, 36, 35), ("Membership", "mem"): (5, "∈", 50, 51, 51),
 }  # fmt: skip
 _MAX_PREC, _ARROW, _LOWEST = 1024, 25, 0
+_BINDER = 1
+"""What reaches as far to the right as it can stands in brackets wherever something may follow."""
 _LOOK_ALIKE = re.compile("[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧορυ℀-⅏]")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "«": "\\u{ab}", "»": "\\u{bb}"}
 _KEYWORDS = frozenset({"Prop", "Type", "Sort", "fun", "if", "then", "else", "let", "in", "from", "by", "at", "_"})
@@ -113,13 +115,13 @@ class Printer:
             case 5:
                 return self._application(term, scope, prec)
             case 6:
-                return _paren(self._lambda(node, scope), prec, _ARROW)
+                return _paren(self._lambda(node, scope), prec, _BINDER)
             case 7:
                 return self._pi(term, scope, prec)
             case 8:
                 name, inner = self._bind(node[4], DEFAULT, scope)
                 head = f"let {name} := {self._show(node[2], scope, _LOWEST)}; "
-                return _paren(head + self._show(node[3], inner, _LOWEST), prec, _ARROW)
+                return _paren(head + self._show(node[3], inner, _LOWEST), prec, _BINDER)
             case 9:
                 return _literal(node[1])
             case _:
@@ -173,7 +175,7 @@ class Printer:
             return number if is_nat else f"({number} : {self._show(arguments[0], scope, _LOWEST)})"
         if name == ("ite",) and len(arguments) == 5:
             test, then, other = (self._show(arguments[at], scope, _LOWEST) for at in (1, 3, 4))
-            return _paren(f"if {test} then {then} else {other}", prec, _ARROW)
+            return _paren(f"if {test} then {then} else {other}", prec, _BINDER)
         if name == ("Exists",) and len(arguments) == 2:
             return self._exists(arguments[1], scope, prec)
         return None
@@ -184,7 +186,7 @@ class Printer:
             return None
         name, inner = self._bind(node[3], DEFAULT, scope)
         body = self._show(node[2], inner, _LOWEST)
-        return _paren(f"∃ {name} : {self._show(node[1], scope, _LOWEST)}, {body}", prec, _ARROW)
+        return _paren(f"∃ {name} : {self._show(node[1], scope, _LOWEST)}, {body}", prec, _BINDER)
 
     def _lambda(self, node: Any, scope: _Scope) -> str:
         name, inner = self._bind(node[3], node[4], scope)
@@ -203,7 +205,7 @@ class Printer:
             scope = inner
             term = node[2]
             node = self._terms.nodes[term]
-        return _paren(f"∀ {_grouped(binders)}, {self._show(term, scope, _LOWEST)}", prec, _ARROW)
+        return _paren(f"∀ {_grouped(binders)}, {self._show(term, scope, _LOWEST)}", prec, _BINDER)
 
 
 _UNUSED = _Variable("_", DEFAULT)
