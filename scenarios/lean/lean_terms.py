@@ -52,6 +52,8 @@ class TermPrinter:
         self._type_params = type_params
         self._needs = needs
         self._goal_sorts = goal_sorts
+        self.used_sorts: set[str] = set()
+        """Sorts of the goal that were printed, as type variables."""
 
     def local(self, symbol: str) -> str:
         """The name of a bound variable."""
@@ -75,6 +77,7 @@ class TermPrinter:
             case DataType("Bool" | "Int" as name):
                 return name
             case DataType(name, ()) if name in self._goal_sorts:
+                self.used_sorts.add(name)
                 return self.type_variable(name)
             case DataType(name, args):
                 return " ".join((self._names.pick(name, kind="type"), *map(self.type_arg, args)))

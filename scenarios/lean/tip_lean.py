@@ -110,8 +110,11 @@ class _FilePrinter:
 
     def _statement(self) -> str:
         goal, printer = self.tip.goal, self._printer()
-        binders = _type_binders(printer, (*goal.type_params, *self.goal_sorts), self.typing.goal_needs)
+        for symbol in (*goal.type_params, *self.goal_sorts):
+            printer.type_variable(symbol)  # named before the variables of the goal
         body = printer.prop(goal.body)
+        used = tuple(sort for sort in self.goal_sorts if sort in printer.used_sorts)
+        binders = _type_binders(printer, (*goal.type_params, *used), self.typing.goal_needs)
         if not binders:
             return body
         return f"∀{binders}{body[1:]}" if body.startswith("∀ ") else f"∀{binders}, {body}"

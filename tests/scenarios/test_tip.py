@@ -116,7 +116,7 @@ def test_a_match_in_the_goal_becomes_a_function() -> None:
 
 
 def test_a_sort_of_the_goal_is_any_type() -> None:
-    text = f"(declare-sort Any 0){LIST}(prove (forall ((x (list Any))) (= x (_ nil Any))))"
+    text = f"(declare-sort Any 0)(declare-sort Other 0){LIST}(prove (forall ((x (list Any))) (= x (_ nil Any))))"
     assert statement(text) == "∀ {Any : Type} (x : list Any), x = @list.nil Any"
 
 
