@@ -23,7 +23,7 @@ def conjectures(goal: Goal, names: Names, evaluator: Evaluator, rng: random.Rand
             tidy = tidy_names(statement, names)
             if size(tidy.body) <= LARGEST and tidy.key() not in found and _is_worthwhile(tidy):
                 found[tidy.key()] = tidy
-    ranked = sorted(found.values(), key=weight)[:40]
+    ranked = sorted(found.values(), key=weight)[:24]
     return [item for item in ranked if survives(item, evaluator, rng)]
 
 

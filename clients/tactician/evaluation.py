@@ -18,6 +18,9 @@ Value = Any
 CALLS_PER_RUN = 4_000
 """Calls of the problem's functions that one evaluation may make."""
 
+CALLS_PER_SEARCH = 40_000
+"""Calls that a search for a witness may make."""
+
 _LIMITS = (RecursionError, Undefined, MemoryError, OverflowError)
 
 
@@ -155,15 +158,19 @@ def find_witness(
     names = tuple(name for name, _ in statement.binders)
     holds = evaluator.compile(statement.body, names)
     useful = 0
+    left = CALLS_PER_SEARCH
     for index in range(tests):
+        evaluator.fuel[0] = start = min(left, CALLS_PER_RUN)
         try:
             values = [evaluator.random_value(kind, 1 + index % 5, rng) for _, kind in statement.binders]
-            useful += 1
-            evaluator.fuel[0] = CALLS_PER_RUN * 5
             if not holds(*values):
                 return dict(zip(names, values, strict=True))
+            useful += 1
         except _LIMITS:
-            continue
+            pass
+        left -= start - max(evaluator.fuel[0], 0)
+        if left <= 0:
+            break
     if not useful:
         raise Undefined("no test ran")
     return None

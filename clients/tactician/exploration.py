@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 from collections.abc import Iterator
 
 import msgspec
 
 from .definitions import Theory
-from .evaluation import CALLS_PER_RUN, Evaluator, Value, limits
+from .evaluation import Evaluator, Value, limits
 from .rewriting import Precedence
 from .statements import Statement, close_statement
 from .terms import Expr, Term, arrow_parts, match, rename_apart, size, var, variables
 from .vocabulary import VALUATIONS, Operation, Vector, Vocabulary
 
+CALLS_PER_TERM = 1_000
 TERMS_PER_LEVEL = 40_000
-SLICE = 2_000
+SLICE_S = 0.1
+PER_LEVEL = 500
+LARGEST = 15
+"""Heads on both sides of an equation."""
+
 LARGEST_INT = 2_000
 
 
@@ -44,24 +50,26 @@ class Exploration:
         self._terms: dict[Expr, dict[int, list[tuple[Term, Vector]]]] = {}
         self._classes: dict[tuple[Expr, Vector], Term] = {}
         self._seen: set[Expr] = set()
-        self._equations: list[Equation] = []
+        self._equations: dict[str, list[Equation]] = {}
 
     # -- enumeration ------------------------------------------------------------------------------
 
-    def levels(self) -> Iterator[list[Equation] | None]:
+    def levels(self, largest: int = 9) -> Iterator[list[Equation] | None]:
         """Equations of each size; None between slices of work so that the caller can do other things."""
         if not self._vocabulary.operations:
             return
         self._level_one()
-        for level in range(1, 10):
+        for level in range(1, largest + 1):
             found: list[Equation] = []
             count = 0
+            pause_at = time.monotonic() + SLICE_S
             for equation in self._level(level):
                 count += 1
                 if equation is not None:
                     found.append(equation)
-                if count % SLICE == 0:
+                if time.monotonic() > pause_at:
                     yield None
+                    pause_at = time.monotonic() + SLICE_S
                 if count > TERMS_PER_LEVEL:
                     break
             yield self._pruned(found)
@@ -106,7 +114,7 @@ class Exploration:
         return vector
 
     def _run(self, operation: Operation, values: tuple[Value, ...]) -> Value:
-        self._evaluator.fuel[0] = CALLS_PER_RUN
+        self._evaluator.fuel[0] = CALLS_PER_TERM
         return operation.run(*values)
 
     def _classify(self, term: Term, vector: Vector, kind: Expr, level: int) -> Equation | None:
@@ -121,6 +129,8 @@ class Exploration:
         return self._oriented(term, known)
 
     def _oriented(self, term: Term, known: Term, conditions: tuple[Term, ...] = ()) -> Equation | None:
+        if size(term) + size(known) > LARGEST:
+            return None
         rule = self._precedence.orient(term, known)
         left, right = rule if rule is not None else (term, known)
         if not set(variables(right)) <= set(variables(left)):
@@ -136,14 +146,15 @@ class Exploration:
         """Without repetitions and instances of equations found before; simple and general ones first."""
         found.sort(key=lambda item: (item.size, -len(variables(item.left))))
         kept: list[Equation] = []
-        for equation in found:
+        for equation in found[:PER_LEVEL]:
             key = rename_apart(Term("=", (equation.left, equation.right)))
             if key in self._seen or self._is_congruence(equation):
                 continue
             self._seen.add(key)
-            if any(_is_instance(equation, general) for general in self._equations):
+            alike = self._equations.setdefault(equation.left.head, [])
+            if any(_is_instance(equation, general) for general in alike):
                 continue
-            self._equations.append(equation)
+            alike.append(equation)
             kept.append(equation)
         return kept
 
