@@ -13,6 +13,7 @@ from .news import Happening, happenings
 from .session import Facts, Reply, Toolbox
 
 LOG = structlog.get_logger()
+_PASSING = frozenset({"deadline", "queue_full", "rate_limited", "internal"})
 
 
 class EpisodeOver(Exception):
@@ -37,8 +38,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
     closes: tuple[str, ...] = ()
     goals: tuple[str, ...] = ()
-    is_known: bool = True
-    """False when the check was not decided (limits, a full queue)."""
+    is_undecided: bool = False
+    """Whether limits or a failure kept the server from deciding; the same text may pass later."""
 
 
 class Desk:
@@ -169,20 +170,22 @@ class Desk:
         node, fence = (lease.node, lease.fence) if lease else (None, None)
         reply = await self.call("check", source=source, node=node, fence=fence, wait_s=wait_s)
         if reply.is_error:
-            return Checked(is_known=reply.code not in {"deadline", "queue_full", "rate_limited", "internal"})
+            return Checked(is_undecided=reply.code in _PASSING)
         accepted: list[str] = []
         closes: list[str] = []
+        is_undecided = False
         for verdict in _mappings(reply.facts.get("verdicts")):
             if verdict.get("outcome") == "accepted":
                 accepted.append(str(verdict.get("name", "")))
                 closes += [str(node) for node in verdict.get("closes") or ()]
                 self.learn(str(verdict.get("lemma", "")), str(verdict.get("statement", "")), self.me)
             elif verdict.get("outcome") == "undecided":
+                is_undecided = True
                 LOG.debug("check_undecided", reasons=verdict.get("reasons"), source=source)
         goals = tuple(str(goal) for goal in reply.facts.get("goals") or ())
         if self.knowledge.root.node in closes:
             raise EpisodeOver("the target is proved")
-        return Checked(accepted=tuple(accepted), closes=tuple(closes), goals=goals)
+        return Checked(accepted=tuple(accepted), closes=tuple(closes), goals=goals, is_undecided=is_undecided)
 
     async def claim(self, *, node: str | None = None, approach: str) -> Lease | None:
         """A lease on the given node, or on the best free one."""

@@ -145,7 +145,7 @@ class Explorer:
                 self._pending.remove(candidate)
             else:
                 candidate.tries += 1
-                candidate.seen_at = knowledge.rewriter.count
+                candidate.seen_at = -1 if checked.is_undecided else knowledge.rewriter.count
 
     async def _give_out(self) -> bool:
         """Leave small conjectures that rewriting does not prove to whoever is free."""
