@@ -154,8 +154,11 @@ def _is_settled(report: CheckReport) -> bool:
 
 @contextmanager
 def _within(seconds: float | None) -> Generator[None]:
+    if seconds is None:
+        yield
+        return
     try:
         with anyio.fail_after(seconds):
             yield
     except TimeoutError as error:
-        raise Deadline(f"the check was not finished after {seconds} s", hint="Check less at once.") from error
+        raise Deadline(f"the check was not finished after {seconds:g} s", hint="Check less at once.") from error

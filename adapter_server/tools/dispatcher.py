@@ -20,10 +20,11 @@ from .news import news_line
 from .rates import Rates
 from .registry import TOOLS
 from .repeats import Repeats, repeat_key
-from .reply import ToolReply, render_error, render_reply
+from .reply import ToolReply, cut, render_error, render_reply
 from .schema import decode_arguments
 
 CALL_DEADLINE_S = 45.0
+MIN_LINE_BYTES = 80
 
 log = structlog.get_logger()
 
@@ -73,7 +74,8 @@ class Dispatcher:
             reply = await self._reply(caller, name, raw, token)
             page = await self._board.delta_page(token, caller.policy.delta_bytes)
             is_delivered = True
-            return render_reply(reply, news=news(page, reply), cap=caller.policy.reply_bytes)
+            lines = news(page, reply, size=caller.policy.delta_bytes)
+            return render_reply(reply, news=lines, cap=caller.policy.reply_bytes)
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(2):
                 await self._board.end_call(token, is_delivered=is_delivered)
@@ -110,11 +112,13 @@ class Dispatcher:
                 self._on_change(caller.episode)
 
 
-def news(page: DeltaPage, reply: ToolReply) -> list[str]:
-    """The lines of the news block, without what the reply's facts contain already."""
+def news(page: DeltaPage, reply: ToolReply, *, size: int) -> list[str]:
+    """The lines of the news block in about `size` bytes, without what the reply's facts contain already."""
     lines = [
         f"{news_line(event)} (again)" if event.seq in page.repeated else news_line(event)
         for event in page.events
         if event.seq not in reply.shown
     ]
+    if sum(len(line.encode()) + 1 for line in lines) > size:
+        lines = [cut(line, max(size // len(lines) - 1, MIN_LINE_BYTES)) for line in lines]
     return [*lines, f"{page.left_out} more with the next reply"] if page.left_out else lines

@@ -2,10 +2,11 @@
 
 import re
 
-from lemma_store.store import LemmaStore
+import msgspec
 
 from blackboard.board import Board
 from bus.errors import BadArguments, UnknownId
+from lemma_store.store import LemmaStore
 
 from .arguments import GetArguments
 from .caller import Caller
@@ -13,6 +14,7 @@ from .closing import assembly
 from .reply import ToolReply
 
 _DEFAULT_BYTES = 6000
+_AROUND_BYTES = 700
 _NODE = re.compile(r"n\d+")
 _MESSAGE = re.compile(r"m\d+")
 
@@ -27,7 +29,8 @@ async def get(arguments: GetArguments, *, caller: Caller, board: Board, lemma_st
     part, text = await _text(arguments, caller, board, lemma_store)
     data = text.encode()
     start = _at_character(data, arguments.offset)
-    end = _at_character(data, start + min(arguments.max_bytes or _DEFAULT_BYTES, caller.policy.reply_bytes - 1000))
+    room = max(caller.policy.reply_bytes - caller.policy.delta_bytes - _AROUND_BYTES, _AROUND_BYTES)
+    end = _fitting(data, start, min(arguments.max_bytes or _DEFAULT_BYTES, room), room=room)
     next_offset = end if end < len(data) else None
     return ToolReply(
         headline=f"{arguments.id} {part}: bytes {start} to {end} of {len(data)}",
@@ -97,6 +100,16 @@ async def _lemma_or_node(
     if part == "statement":
         return part, lemma.statement.pretty
     raise BadArguments(f"a lemma has no part {part!r}", hint="Parts: source, statement.")
+
+
+def _fitting(data: bytes, start: int, size: int, *, room: int) -> int:
+    """End of the longest slice that fits, escaped as JSON: a reply must not lose the end of its slice."""
+    while True:
+        end = _at_character(data, start + size)
+        escaped = len(msgspec.json.encode(data[start:end].decode()))
+        if escaped <= room:
+            return end
+        size = size * room // escaped - 3
 
 
 def _at_character(data: bytes, offset: int) -> int:

@@ -16,6 +16,7 @@ from adapter_server.bundle import default_bundle_folder, load_bundle
 from adapter_server.edge.door import McpDoor, security_settings
 from adapter_server.edge.server import McpServer, caller_of
 from adapter_server.edge.sessions import KnownSessions
+from adapter_server.tokens import Tokens
 from adapter_server.tools.caller import Caller
 from adapter_server.tools.dispatcher import Dispatcher
 from blackboard.board import Board
@@ -97,6 +98,9 @@ async def test_prompts_say_how_the_team_works_and_what_the_role_is_for(ada: Agen
 
 
 async def test_the_token_must_belong_to_the_address(daemon: DaemonProcess, ada: AgentRegistered) -> None:
+    def issue(episode: str, agent: str) -> str:
+        return Tokens(daemon.token).issue(episode=episode, agent=agent)
+
     async with daemon.bus() as link:
         bob = await register(link, ada.url.split("/")[-2], "edge-bob")
     async with httpx2.AsyncClient() as http:
@@ -109,6 +113,10 @@ async def test_the_token_must_belong_to_the_address(daemon: DaemonProcess, ada: 
             (ada.url.replace("edge-ada", "nobody"), {"Authorization": f"Bearer {ada.token}"}),
             (f"{daemon.url}/mcp/no-such/edge-ada", {"Authorization": f"Bearer {ada.token}"}),
             (ada.url, {"Authorization": f"Bearer {daemon.token}"}),
+            *(
+                (f"{daemon.url}/mcp/{episode}/{agent}", {"Authorization": f"Bearer {issue(episode, agent)}"})
+                for episode, agent in (("no-such", "edge-ada"), (ada.url.split("/")[-2], "never-joined"))
+            ),
         ):
             answer = await http.post(url, json=initialize(), headers=ACCEPT | headers)
             assert answer.status_code == 401, url

@@ -370,6 +370,20 @@ async def test_get_reads_everything_in_slices(join: Join) -> None:
             assert (await ada.fails("get", **arguments))["code"] == code
 
 
+async def test_slices_lose_nothing_when_a_text_grows_by_escaping(link: Link) -> None:
+    source = "-- " + '"\\' * 4000 + "\n" + "\n" * 3000 + APP_NIL
+    episode = (await open_episode(link, source)).episode
+    ada_token, bob_token = await register(link, episode, "ada"), await register(link, episode, "bob")
+    async with agent_client(ada_token) as ada, agent_client(bob_token) as bob:
+        text, offset = "", 0
+        while offset is not None:
+            await bob.ok("say", type="idea", text="∀" * 1300)
+            part = await ada.ok("get", id="problem", offset=offset, max_bytes=7000)
+            text, offset = text + part["text"], part["next_offset"]
+    definitions = source[: source.index("theorem")].strip()
+    assert definitions in text
+
+
 async def test_news_comes_once_and_says_what_others_did(team: Join) -> None:
     async with team("ada") as ada, team("bob") as bob:
         await bob.call("digest")

@@ -26,7 +26,7 @@ from blackboard.types import LemmaNote, NodeDraft
 from bus.errors import LeanUnavailable, NotLean, StorageUnavailable
 from bus.tasks import background_tasks
 from lemma_store.store import LemmaStore
-from lemma_store.types import Statement
+from lemma_store.types import CheckReport, LeanMessage, Statement, Verdict
 from tests.blackboard.servers import running_valkey
 
 pytestmark = pytest.mark.anyio
@@ -136,6 +136,92 @@ async def test_only_calls_that_may_change_something_wake_the_server(board: Board
     assert changed == []
     await tools.call(caller(), "say", {"type": "note", "text": "x"})
     assert changed == ["e"]
+
+
+async def test_a_digest_says_wait_while_the_proof_is_put_together(board: Board) -> None:
+    note = LemmaNote(id="l", name="l", statement="P", statement_hash="p", author="ada")
+    assert (await board.record_lemma("e", "ada", note)).closed == ("n0",)
+    digest = facts(await dispatcher(board).call(caller(), "digest", {}))
+    assert (digest["phase"], digest["next"][0]["do"]) == ("assembling", "wait")
+    refused = await dispatcher(board).call(
+        caller(), "plan", {"action": "split", "parent": "n0", "children": ["n0"], "glue": "rfl"}
+    )
+    assert (facts(refused)["code"], facts(refused)["replacement"]) == ("gone", "l")
+
+
+async def test_a_digest_proposes_what_fits_the_state_of_the_parts(board: Board) -> None:
+    tools = dispatcher(board)
+    await board.join("e", "bob", "prover")
+    terms: dict[str, Any] = {"ttl_s": 60, "per_agent": 2, "per_node": 1}
+    for _ in range(2):
+        assert await board.claim_next("e", "ada", **terms)
+        await board.release("e", "ada", node="n0", outcome="stuck")
+    proposed = facts(await tools.call(caller(), "digest", {}))["next"]
+    assert [one["do"] for one in proposed] == ["claim next", "plan split"]
+    assert proposed[0]["why"] == "free, tried 2 times"
+    await board.claim_next("e", "bob", **terms)
+    await board.add_node("e", "bob", NodeDraft(name="part", statement="Q", statement_hash="q"))
+    await board.claim("e", "bob", node="part", **terms)
+    proposed = facts(await tools.call(caller(), "digest", {}))["next"]
+    assert "claim next" not in [one["do"] for one in proposed]
+    bob = msgspec.structs.replace(caller(leases_per_agent=2), agent="bob")
+    assert [one["do"] for one in facts(await tools.call(bob, "digest", {}))["next"]] == ["check", "check"]
+
+
+async def test_an_agent_without_anything_to_do_is_told_to_find_lemmas_or_wait(board: Board) -> None:
+    await board.join("e", "bob", "prover")
+    await board.claim_next("e", "bob", ttl_s=60, per_agent=1, per_node=1)
+    proposed = facts(await dispatcher(board).call(caller(), "digest", {}))["next"]
+    assert [one["do"] for one in proposed] == ["plan add", "wait"]
+
+
+async def test_waiting_in_an_ended_episode_returns_at_once(board: Board) -> None:
+    tools = dispatcher(board)
+    await board.close_episode("e", "unsolved", "over")
+    first = facts(await tools.call(caller(), "wait", {"timeout_s": 30}))
+    assert [event["kind"] for event in first["events"]] == ["episode_closed"]
+    with anyio.fail_after(5):
+        assert facts(await tools.call(caller(), "wait", {"timeout_s": 30})) == {"events": [], "timed_out": False}
+
+
+async def test_a_check_that_takes_longer_than_its_author_wants_is_given_up(board: Board) -> None:
+    async def check(_episode: str, **_arguments: object) -> None:
+        await anyio.sleep_forever()
+
+    store = cast(LemmaStore, SimpleNamespace(check=check))
+    tools = Dispatcher(board=board, lemma_store=store, on_change=lambda _: None)
+    answer = await tools.call(caller(), "check", {"source": "x", "wait_s": 1})
+    assert facts(answer)["code"] == "deadline"
+
+
+async def test_only_the_first_errors_and_goals_of_a_check_are_shown(board: Board) -> None:
+    messages = tuple(LeanMessage(severity="error", line=n, column=0, text=f"no {n}") for n in range(1, 9))
+    report = CheckReport(
+        verdicts=(Verdict(name="t", outcome="rejected", reasons=("no 1",)),), messages=messages, goals=("⊢ P",) * 5
+    )
+    reports = [report, msgspec.structs.replace(report, messages=())]
+
+    async def check(_episode: str, **_arguments: object) -> CheckReport:
+        return reports.pop(0)
+
+    tools = Dispatcher(
+        board=board, lemma_store=cast(LemmaStore, SimpleNamespace(check=check)), on_change=lambda _: None
+    )
+    answer = await tools.call(caller(), "check", {"source": "x"})
+    assert answer.text.startswith("not accepted: line 1: no 1\n")
+    assert (len(facts(answer)["errors"]), len(facts(answer)["goals"])) == (5, 3)
+    assert facts(answer)["left_out"] == {"errors": 3, "goals": 2}
+    assert (await tools.call(caller(), "check", {"source": "x"})).text.startswith("not accepted: no 1\n")
+
+
+async def test_much_news_is_shortened_so_that_the_reply_keeps_its_facts(board: Board) -> None:
+    await board.join("e", "bob", "prover")
+    for number in range(30):
+        await board.send("e", "bob", type="note", text=f"{number} " + "∀" * 300)
+    answer = await dispatcher(board).call(caller(), "digest", {})
+    news = answer.text.split("\nnews:\n")[1]
+    assert len(news.encode()) <= BUNDLE.policy.delta_bytes + 200
+    assert news.endswith("more with the next reply")
 
 
 async def test_waiting_keeps_leases_alive(board: Board) -> None:

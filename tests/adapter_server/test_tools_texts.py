@@ -40,6 +40,7 @@ def test_defaults_and_limits_come_from_the_version() -> None:
     assert decode("wait") == WaitArguments(for_=["any"], timeout_s=20)
     assert decode("wait", timeout_s=900).timeout_s == 45
     assert decode("find", q="x", limit=-3).limit == 1
+    assert decode("wait", timeout_s=float("nan")).timeout_s == 0
     assert decode("find", q="x", limit=10**9).limit == 15
 
 
