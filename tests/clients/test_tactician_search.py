@@ -1,0 +1,137 @@
+import random
+
+from clients.tactician.conjectures import conjectures
+from clients.tactician.definitions import Names, read_theory
+from clients.tactician.evaluation import Evaluator, find_witness
+from clients.tactician.exploration import Exploration
+from clients.tactician.goals import read_goals
+from clients.tactician.naming import lemma_name
+from clients.tactician.planning import splits
+from clients.tactician.proving import Simp, Tactics, any_of
+from clients.tactician.rewriting import Rewriter
+from clients.tactician.rippling import Hint, Rippling
+from clients.tactician.statements import read_statement, show_statement
+from clients.tactician.syntax import parse
+from clients.tactician.terms import Term
+
+from .problems import APPEND_NIL, LE_TOTAL, LISTS, NUMBERS, REV_APPEND_ONE, REV_REV, knowledge
+
+
+def value(source: str, text: str) -> object:
+    theory = read_theory(source)
+    return Evaluator(theory).compile(Names(theory).resolve(parse(text)), ())()
+
+
+def test_definitions_run_as_they_read() -> None:
+    numerals = {0: "num.zero"}
+    for index in range(1, 6):
+        numerals[index] = f"(num.succ {numerals[index - 1]})"
+    assert value(NUMBERS, f"half {numerals[5]}") == 2
+    assert value(NUMBERS, f"least {numerals[4]} {numerals[2]}") == 2
+    assert value(NUMBERS, f"pred {numerals[3]}") == 2
+    assert value(NUMBERS, f"le {numerals[3]} {numerals[2]}") is False
+
+
+def test_a_false_statement_has_a_witness_and_a_true_one_has_none() -> None:
+    theory = read_theory(LISTS)
+    names, evaluator = Names(theory), Evaluator(theory)
+    wrong = read_statement("∀ {a : Type} (xs : lst a), rev xs = xs", names)
+    right = read_statement(REV_REV, names)
+    assert find_witness(wrong, evaluator, rng=random.Random(1)) is not None
+    assert find_witness(right, evaluator, rng=random.Random(1)) is None
+
+
+def test_equations_are_oriented_towards_the_smaller_side() -> None:
+    known = knowledge(LISTS, REV_REV)
+    backwards = known.read("∀ {a : Type} (xs : lst a), xs = append xs lst.nil")
+    assert backwards is not None
+    assert show_statement(known.oriented(backwards)) == APPEND_NIL
+    known.learn("backwards", show_statement(backwards), author="ada")
+    assert known.lemmas["backwards"].rule == "← backwards"
+
+
+def test_rewriting_uses_definitions_lemmas_and_conditions() -> None:
+    known = knowledge(NUMBERS, LE_TOTAL)
+    names = known.names
+    rewriter = Rewriter(known.theory, known.precedence)
+    assert rewriter.normal(names.resolve(parse("half (num.succ (num.succ num.zero))"))) == names.resolve(
+        parse("num.succ num.zero")
+    )
+    known.use(read_statement(LE_TOTAL, names), rewriter)
+    rewriter.add(Term("le", (Term("!m"), Term("!n"))), Term("false"))
+    assert rewriter.normal(Term("le", (Term("!n"), Term("!m")))) == Term("true")
+
+
+def test_commutativity_does_not_make_rewriting_run_forever() -> None:
+    known = knowledge(LISTS, REV_REV)
+    statement = known.read("∀ {a : Type} (xs ys : lst a), append xs ys = append ys xs")
+    assert statement is not None
+    known.use(statement, known.rewriter)
+    assert known.rewriter.joins(
+        known.names.resolve(parse("append (rev zs) us")), known.names.resolve(parse("append us (rev zs)"))
+    )
+
+
+def hint(source: str, text: str) -> Hint | None:
+    known = knowledge(source, text)
+    statement = known.root.statement
+    assert statement is not None
+    return Rippling(known.rewriter, known.theory).hint_for(statement, Tactics(statement, known.theory))
+
+
+def test_rippling_finds_an_induction_that_needs_no_lemma() -> None:
+    assert hint(LISTS, APPEND_NIL) == Hint("xs")
+    assert hint(LISTS, REV_REV) is None
+
+
+def test_rippling_takes_a_second_variable_apart_where_it_blocks() -> None:
+    assert hint(NUMBERS, LE_TOTAL) == Hint("m", ("n",))
+
+
+def test_the_stuck_goal_of_rev_rev_asks_for_the_lemma_that_people_use() -> None:
+    known = knowledge(LISTS, REV_REV)
+    text = (
+        "case cons\na : Type\nhead✝ : a\ntail✝ : lst a\ntail_ih✝ : rev (rev tail✝) = tail✝\n"
+        "⊢ rev (append (rev tail✝) (lst.cons head✝ lst.nil)) = lst.cons head✝ tail✝"
+    )
+    (goal,) = read_goals(text, known.names)
+    found = conjectures(goal, known.names, known.evaluator, random.Random(1))
+    assert show_statement(found[0]) == REV_APPEND_ONE
+
+
+def test_a_split_is_calculated_without_lean() -> None:
+    known = knowledge(LISTS, REV_REV)
+    assert known.root.statement is not None
+    best = splits(known.root.statement, known)[0]
+    assert [show_statement(child) for child in best.children] == [REV_APPEND_ONE]
+    assert best.provable == 1
+
+
+def test_exploration_discovers_the_laws_of_append_and_rev() -> None:
+    known = knowledge(LISTS, REV_REV)
+    assert known.root.statement is not None
+    exploration = Exploration(known.theory, known.root.statement, seed=1)
+    found: set[str] = set()
+    for equations in exploration.levels(6):
+        found |= {show_statement(made) for item in equations or () if (made := exploration.statement(item))}
+    assert APPEND_NIL in found
+    assert any("append (append xs ys) zs = append xs (append ys zs)" in text for text in found)
+    assert any("rev (append ys xs) = append (rev xs) (rev ys)" in text for text in found)
+
+
+def test_lemma_names_tell_the_left_side_and_avoid_names_that_are_taken() -> None:
+    known = knowledge(LISTS, REV_REV)
+    statement = known.read(REV_APPEND_ONE)
+    assert statement is not None
+    assert lemma_name(statement) == "rev_append_cons_nil"
+    assert lemma_name(statement, taken={"rev_append_cons_nil"}) == "rev_append_cons_nil_eq"
+
+
+def test_attempts_bring_variables_into_scope_before_induction() -> None:
+    known = knowledge(LISTS, REV_APPEND_ONE)
+    assert known.root.statement is not None
+    tactics = Tactics(known.root.statement, known.theory)
+    first = tactics.rounds(Simp(("append",)))[0][0]
+    assert first.startswith("intro a xs x; induction xs generalizing x <;> ")
+    assert any_of([first]) == first
+    assert any_of([first, "rfl"]).count("; done)") == 2
