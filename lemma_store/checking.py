@@ -61,6 +61,15 @@ def header(text: Text, world: World) -> tuple[str, tuple[str, ...]]:
     return "\n".join(lines) + "\n", imports
 
 
+def footer(text: Text) -> str:
+    """Return what makes Lean write the equations of the text's definitions, so that others can work with them."""
+    tries = [
+        f"theorem Footer.of_{at} : True := by first | (have := @_root_.{name}.eq_1; exact True.intro) | exact True.intro"
+        for at, name in enumerate(text.definitions)
+    ]
+    return "\n" + "".join(f"{line}\n" for line in tries)
+
+
 async def check(
     source: str, *, author: str, world: World, lean: ForkServer, judge: Judge, publication: Publication, limits: Limits
 ) -> CheckReport:
@@ -98,7 +107,7 @@ async def _elaborate(text: Text, *, world: World, lean: ForkServer, limits: Limi
         assert run.text is not None
         done = await lean.run(
             Elaboration(
-                source=(head + run.text.source).encode(),
+                source=(head + run.text.source + footer(run.text)).encode(),
                 lean_path=world.lean_path,
                 module=_MODULE,
                 wants_artifact=True,

@@ -113,7 +113,8 @@ def without(text: Text, blocks: Iterable[Block]) -> Text | None:
 def blocks_at(text: Text, positions: Iterable[tuple[int, int]]) -> list[Block]:
     """Return the blocks that hold the given `(line, column)` positions."""
     lines = Lines(text.source)
-    offsets = [lines.offset(line, column) for line, column in positions]
+    # What Lean misses at the end belongs to the last command.
+    offsets = [min(lines.offset(line, column), len(text.source) - 1) for line, column in positions]
     return [block for block in text.blocks if any(block.start <= at < block.end for at in offsets)]
 
 
