@@ -18,6 +18,9 @@ from .strategies import Strategy
 IDLE_S = 2.0
 ATTACK_PAUSE_S = 1.0
 TRIES_PER_LEASE = 3
+TURNS_IN_ORDER = 6
+"""Every so many turns what usually comes first comes last."""
+
 REFRESH_EVERY = 12
 """Turns between two looks at the digest."""
 
@@ -54,7 +57,10 @@ class Agent:
                 await self._desk.refresh()
             await self._desk.catch_up()
             await self._finish()
-            for activity in self._strategy.order:
+            order = self._strategy.order
+            if turn % TURNS_IN_ORDER == 0:
+                order = (*order[1:], order[0])
+            for activity in order:
                 if await self._do(activity):
                     break
             else:
