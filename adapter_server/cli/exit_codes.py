@@ -9,6 +9,8 @@ NOT_PROVED = 1
 BAD_INPUT = 2
 SERVICE_FAILURE = 3
 INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""What shells show for a program that writes to nobody."""
 
 
 def exit_code_of(error: AdapterError) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .exit_codes import BAD_INPUT, INTERRUPTED, OK, SERVICE_FAILURE
+from .exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, OK, SERVICE_FAILURE
 
 app = typer.Typer(
     name="adapter-server",
@@ -147,14 +147,15 @@ def run_command(args: list[str]) -> int:
 
     try:
         code = app(args, prog_name="adapter-server", standalone_mode=False)
+        sys.stdout.flush()
     except AdapterError as error:
         return complain(error)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # typer makes the second of the first
         # whoever read stdout has left; Python must not complain about it again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - a defect must not look like the exit code of an unsolved problem
         if (show := getattr(error, "show", None)) is None:
             traceback.print_exc()

@@ -3,9 +3,13 @@
 import socket
 from pathlib import Path
 
+import anyio.to_thread
 import pytest
 
+from adapter_server.cli import doctor
 from adapter_server.cli.doctor import examine, run_doctor
+from adapter_server.data_folder import open_data_folder
+from adapter_server.embedded_store import open_store
 from adapter_server.settings import Settings
 
 
@@ -48,3 +52,51 @@ def test_a_store_program_that_is_none_is_missing(tmp_path: Path) -> None:
     finding = examine(settings(tmp_path, store_binary="/no/such/program"))["store"]
     assert not finding.is_ok
     assert "/no/such/program is not a program" in finding.missing
+
+
+def test_a_store_program_that_does_not_run_is_missing(tmp_path: Path) -> None:
+    finding = examine(settings(tmp_path, store_binary="false"))["store"]
+    assert not finding.is_ok
+    assert finding.missing.startswith("the program does not run")
+
+
+@pytest.mark.anyio
+async def test_a_store_that_answers_is_used(tmp_path: Path) -> None:
+    async with open_store(settings(tmp_path)) as store:
+        wanted = settings(tmp_path, store_url=store.url)
+        finding = (await anyio.to_thread.run_sync(examine, wanted))["store"]
+    assert finding.is_ok
+    assert finding.used.startswith("external server at unix://")
+
+
+def test_an_old_python_and_a_machine_without_a_sandbox_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError("no processes left")
+
+    monkeypatch.setattr(doctor, "NEEDED_PYTHON", (99, 0))
+    monkeypatch.setattr(doctor, "probe", fail)
+    findings = examine(settings(tmp_path))
+    assert not findings["python"].is_ok
+    assert not findings["sandbox"].is_ok
+    assert "no processes left" in findings["sandbox"].missing
+    assert examine(settings(tmp_path, unsafe_no_sandbox=True))["sandbox"].is_ok
+
+
+def test_data_folders_and_ports_that_can_be_used_are_said_so(tmp_path: Path) -> None:
+    open_data_folder(tmp_path / "data")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    findings = examine(settings(tmp_path, port=port))
+    assert findings["data"].is_ok
+    assert findings["port"].is_ok
+    assert findings["port"].facts == {"host": "127.0.0.1", "port": port}
+
+
+def test_a_file_is_no_data_folder(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    finding = examine(settings(tmp_path))["data"]
+    assert not finding.is_ok
+    assert "cannot use" in finding.missing

@@ -1,6 +1,7 @@
 """Bad input gets one clear message and a defined exit code."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -45,6 +46,7 @@ def test_the_version_is_the_installed_one(capsys: pytest.CaptureFixture[str]) ->
         (["run", "real.smt2"], "adapter-server: real.smt2: line 1, column 20: unsupported: the type Real"),
         (["run", "closed.lean"], "adapter-server: closed.lean: line 1, column 1: the theorem t is not open"),
         (["run", "rev_rev", "--team", "codex:2"], "adapter-server: codex agents come later"),
+        (["demo", "--team", "claude"], "adapter-server: claude agents come later"),
         (["run", "rev_rev", "--team", "5"], "adapter-server: the team '5' is not of the form"),
         (["run", "rev_rev", "--out", "."], "adapter-server: . is not empty"),
         (["run", "--resume", "."], "adapter-server: "),
@@ -117,3 +119,46 @@ def test_doctor_answers_programs_with_one_object(tmp_path: Path, capsys: pytest.
     assert found["ok"] is True
     assert {"python", "store", "lean", "sandbox", "data", "port"} <= set(found)
     assert not (tmp_path / "data").exists()
+
+
+def test_a_reader_that_leaves_early_hears_no_complaint() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "adapter_server.cli.main", "version"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "said"),
+    [(KeyboardInterrupt(), 130, ""), (ZeroDivisionError("oops"), 3, "ZeroDivisionError: oops")],
+)
+def test_neither_an_interruption_nor_a_defect_looks_like_an_answer(
+    failure: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_name: str) -> str:
+        raise failure
+
+    monkeypatch.setattr("importlib.metadata.version", fail)
+    found, _, err = spoken(capsys, "version")
+    assert found == code
+    assert said in err
+
+
+def test_a_daemon_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
+    args = ["serve", "--data", str(tmp_path / "data"), "--port", "0", "--log-format", "json"]
+    command = [sys.executable, "-m", "adapter_server.cli.main", *args]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as daemon:
+        assert daemon.stderr is not None
+        assert any("daemon_started" in line for line in daemon.stderr)
+        daemon.terminate()
+        daemon.communicate(timeout=60)
+    assert daemon.returncode == 0
+    assert not (tmp_path / "data" / "server.json").exists()

@@ -12,6 +12,7 @@ import anyio
 import psutil
 import pytest
 
+from adapter_server.cli.main import run_command
 from scenarios.lean.run_folder import RunFolder
 from scenarios.lean.server_process import own_server
 
@@ -66,7 +67,9 @@ def end_by_themselves(folder: Path) -> bool:
     return psutil.wait_procs(processes_on(folder), timeout=30)[1] == []
 
 
-def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(tmp_path: Path) -> None:
+def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "easy.lean").write_text(EASY)
     folder = tmp_path / "run"
     done = finished("run", str(tmp_path / "easy.lean"), "--team", "tactician:2", "--out", str(folder), "--json")
@@ -80,9 +83,8 @@ def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(tm
     assert RunFolder(folder).events()[-1].kind == "episode_closed"
     assert processes_on(tmp_path) == []
 
-    verified = finished("verify", str(folder))
-    assert verified.returncode == 0, verified.stdout + verified.stderr
-    assert verified.stdout.startswith("proved: app_nil")
+    assert run_command(["verify", str(folder)]) == 0
+    assert capsys.readouterr().out.startswith("proved: app_nil")
 
     again = finished("run", "--resume", str(folder), "--json")
     assert again.returncode == 0
@@ -90,7 +92,9 @@ def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(tm
     assert "this run has ended already: solved" in again.stderr
 
 
-def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_in_the_same_episode(tmp_path: Path) -> None:
+def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_in_the_same_episode(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = RunFolder(tmp_path / "run")
     with working_team(tmp_path) as runner:
         runner.send_signal(signal.SIGINT)
@@ -115,9 +119,9 @@ def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_in_the_same_episod
         assert processes_on(tmp_path) == []
         record, before = after, folder.events()
 
-    verified = finished("verify", str(folder.path))
-    assert verified.returncode == 1
-    assert verified.stdout.startswith("not proved")
+    assert finished("verify", str(folder.path)).stdout.startswith("not proved")
+    assert run_command(["verify", str(folder.path), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["is_proved"] is False
 
 
 def test_a_killed_runner_takes_everything_with_it(tmp_path: Path) -> None:
