@@ -26,9 +26,6 @@ class HostPlan(msgspec.Struct, frozen=True, kw_only=True):
     secrets: tuple[str, ...]
     """Never to be written anywhere."""
 
-    resume: tuple[str, ...] = ()
-    """Put between the command and the id of a session that has ended, to go on with it."""
-
 
 class PrivateFolder:
     """Home and workspace of one agent, readable by its user only. No folder above them holds a project."""
@@ -54,6 +51,7 @@ class PrivateFolder:
     def link_login(self, name: str, original: Path) -> None:
         """Let the host use a person's login, and only that; a renewed login is kept where it belongs."""
         link = self.path / name
+        link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         link.unlink(missing_ok=True)
         link.symlink_to(original)
 

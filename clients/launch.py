@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
 import anyio.abc
-import msgspec
 import structlog
+
+from bus.messages import Event
+from bus.tasks import background_tasks
+
+from .agent_spec import AgentSpec
+from .hosted import FollowingLimits, HostedAgent
+from .hosts import HOSTS, find_hosts, hosted_agent
 
 LOG = structlog.get_logger()
 GRACE_S = 3.0
-TACTICIAN = (sys.executable, "-m", "clients.tactician")
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "ADAPTER_DEBUG")
-
-
-class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """Who an agent is and where it works; passed in the environment, never on a command line."""
-
-    name: str
-    url: str
-    """The agent's own MCP endpoint."""
-
-    token: str
-    role: str = ""
-    seed: int = 0
-    command: tuple[str, ...] = TACTICIAN
 
 
 class AgentProcess:
@@ -56,6 +47,9 @@ class AgentProcess:
     def exit_code(self) -> int | None:
         """None while it runs."""
         return self._process.returncode
+
+    def take(self, event: Event) -> None:
+        """Nothing: such an agent asks the server itself."""
 
     async def wait(self) -> int:
         """Until it ends."""
@@ -97,19 +91,38 @@ async def launch(spec: AgentSpec, *, log_folder: Path) -> AgentProcess:
     return AgentProcess(spec, process, path)
 
 
+Agent = AgentProcess | HostedAgent
+
+
 @asynccontextmanager
-async def team(specs: Sequence[AgentSpec], *, log_folder: Path) -> AsyncGenerator[list[AgentProcess]]:
-    """All agents of a team; on leaving, also by cancellation, every one of them has ended."""
-    running: list[AgentProcess] = []
-    try:
-        for spec in specs:
-            running.append(await launch(spec, log_folder=log_folder))  # noqa: PERF401 - those started so far must be stopped
-        yield running
-    finally:
-        with anyio.CancelScope(shield=True):
-            async with anyio.create_task_group() as tasks:
-                for agent in running:
-                    tasks.start_soon(agent.stop)
+async def team(
+    specs: Sequence[AgentSpec], *, log_folder: Path, limits: FollowingLimits | None = None
+) -> AsyncGenerator[list[Agent]]:
+    """All agents of a team; on leaving, also by cancellation, every one of them has ended.
+
+    Raises:
+        BadArguments: a host's program or its login is missing.
+        OSError: an agent cannot be started.
+    """
+    programs = find_hosts({spec.kind for spec in specs}, os.environ)
+    running: list[Agent] = []
+    async with background_tasks() as tasks:
+        try:
+            for spec in specs:
+                if spec.kind in HOSTS:
+                    agent = hosted_agent(
+                        spec, program=programs[spec.kind], logs=log_folder, limits=limits or FollowingLimits()
+                    )
+                    running.append(agent)
+                    tasks.start_soon(agent.run)
+                else:
+                    running.append(await launch(spec, log_folder=log_folder))
+            yield running
+        finally:
+            with anyio.CancelScope(shield=True):
+                async with anyio.create_task_group() as stopping:
+                    for agent in running:
+                        stopping.start_soon(agent.stop)
 
 
 def _environment(spec: AgentSpec) -> dict[str, str]:

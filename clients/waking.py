@@ -7,8 +7,6 @@ from bus.messages import Event
 WAKE_EVERY_S = 60.0
 IDLE_S = 30.0
 
-SOLVED = "The target is proved. Stop."
-
 
 class Wake(msgspec.Struct, frozen=True, kw_only=True):
     """A reason to say something to an agent."""

@@ -30,8 +30,10 @@ _QUIET = {
 }
 
 
-def claude_host(spec: AgentSpec, folder: PrivateFolder, *, program: Path, environ: Mapping[str, str]) -> Host:
-    """Write the agent's home and workspace.
+def claude_host(
+    spec: AgentSpec, folder: PrivateFolder, *, program: Path, environ: Mapping[str, str], resume: str | None = None
+) -> Host:
+    """Write the agent's home and workspace; `resume` is the id of a session that has ended and goes on.
 
     Raises:
         BadArguments: there is no login.
@@ -42,15 +44,14 @@ def claude_host(spec: AgentSpec, folder: PrivateFolder, *, program: Path, enviro
     for name, text in spec.skills.items():
         folder.write(f"workspace/.claude/skills/{name}/SKILL.md", text)
     credentials = {name: environ[name] for name in (*_CREDENTIALS, ADDRESS) if environ.get(name)}
-    if not credentials.keys() & set(_CREDENTIALS):
-        folder.link_login("home/config/.credentials.json", person_login(environ, folder))
+    if not has_credentials(environ):
+        folder.link_login("home/config/.credentials.json", person_login(environ))
     own = {"HOME": str(folder.home), "CLAUDE_CONFIG_DIR": str(folder.home / "config"), TOKEN: spec.token}
     plan = HostPlan(
-        command=(str(program), *_arguments(spec, servers)),
+        command=(str(program), *_arguments(spec, servers), *(("--resume", resume) if resume else ())),
         environment=passed_on(environ) | _QUIET | credentials | own,
         workspace=folder.workspace,
         secrets=(spec.token, *(credentials.get(name, "") for name in _CREDENTIALS)),
-        resume=("--resume",),
     )
     return Host(plan=plan, protocol=ClaudeProtocol())
 
@@ -68,7 +69,12 @@ def _arguments(spec: AgentSpec, servers: Path) -> list[str]:
     return arguments
 
 
-def person_login(environ: Mapping[str, str], folder: PrivateFolder) -> Path:
+def has_credentials(environ: Mapping[str, str]) -> bool:
+    """Whether the environment has a key or a token for the model."""
+    return any(environ.get(name) for name in _CREDENTIALS)
+
+
+def person_login(environ: Mapping[str, str]) -> Path:
     """The file that `claude` writes when a person logs in.
 
     Raises:
@@ -79,7 +85,6 @@ def person_login(environ: Mapping[str, str], folder: PrivateFolder) -> Path:
     if not path.is_file():
         hint = f"log in with `claude` and /login, make a token with `claude setup-token`, or set {KEY}"
         raise BadArguments("Claude Code has no login", hint=hint)
-    (folder.home / "config").mkdir(mode=0o700, exist_ok=True)
     return path.absolute()
 
 

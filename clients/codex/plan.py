@@ -43,8 +43,10 @@ inherit = "core"
 """
 
 
-def codex_host(spec: AgentSpec, folder: PrivateFolder, *, program: Path, environ: Mapping[str, str]) -> Host:
-    """Write the agent's home and workspace.
+def codex_host(
+    spec: AgentSpec, folder: PrivateFolder, *, program: Path, environ: Mapping[str, str], resume: str | None = None
+) -> Host:
+    """Write the agent's home and workspace; `resume` is the id of a session that has ended and goes on.
 
     Raises:
         BadArguments: there is no login.
@@ -66,7 +68,8 @@ def codex_host(spec: AgentSpec, folder: PrivateFolder, *, program: Path, environ
         workspace=folder.workspace,
         secrets=(spec.token, key),
     )
-    return Host(plan=plan, protocol=CodexProtocol(workspace=str(folder.workspace), effort=spec.reasoning))
+    protocol = CodexProtocol(workspace=str(folder.workspace), effort=spec.reasoning, resume=resume)
+    return Host(plan=plan, protocol=protocol)
 
 
 def person_login(environ: Mapping[str, str]) -> Path:

@@ -23,8 +23,9 @@ _REFUSAL = {"code": -32601, "message": "nobody is here to answer"}
 class CodexProtocol:
     """Opens one thread, prompts and steers it. Texts that come too early wait for the thread."""
 
-    def __init__(self, *, workspace: str, effort: str | None = None) -> None:
+    def __init__(self, *, workspace: str, effort: str | None = None, resume: str | None = None) -> None:
         self._workspace = workspace
+        self._resume = resume
         self._effort = effort
         self._number = 0
         self._asked: dict[int, tuple[str, str]] = {}
@@ -77,15 +78,18 @@ class CodexProtocol:
 
     def _answered(self, method: str, result: dict[str, Any]) -> Step:
         if method == "initialize":
-            return Step(
-                replies=({"method": "initialized"}, self._request("thread/start", {"cwd": self._workspace})),
-            )
-        if method == "thread/start":
+            return Step(replies=({"method": "initialized"}, self._open_thread()))
+        if method in ("thread/start", "thread/resume"):
             thread = _object(result.get("thread"))
             self._thread = str(thread.get("id", ""))
             began = SessionBegan(session=self._thread, model=str(result.get("model") or thread.get("model") or ""))
             return Step(entries=(began,), replies=tuple(self._next()))
         return Step()
+
+    def _open_thread(self) -> Message:
+        if self._resume is not None:
+            return self._request("thread/resume", {"threadId": self._resume, "cwd": self._workspace})
+        return self._request("thread/start", {"cwd": self._workspace})
 
     def _refused(self, asked: tuple[str, str], error: str) -> Step:
         method, text = asked
@@ -94,7 +98,11 @@ class CodexProtocol:
             self._waiting.append(text)
             return Step(replies=tuple(self._next()))
         self._is_starting = False
-        return Step(entries=(Troubled(text=f"{method}: {error}"),))
+        trouble = Troubled(text=f"{method}: {error}")
+        if method == "thread/resume":
+            self._resume = None
+            return Step(entries=(trouble,), replies=(self._open_thread(),))
+        return Step(entries=(trouble,))
 
     def _next(self) -> list[Message]:
         if not self._waiting or self._thread is None or self._turn is not None or self._is_starting:
@@ -148,7 +156,8 @@ def _item(item: dict[str, Any]) -> tuple[Entry, ...]:
             return (Spoke(text=str(item.get("text", ""))),)
         case "mcpToolCall":
             result, error = _object(item.get("result")), _object(item.get("error"))
-            texts = [str(_object(part).get("text", "")) for part in result.get("content") or []]
+            parts = cast("list[object]", result.get("content") or [])
+            texts = [str(_object(part).get("text", "")) for part in parts]
             return (
                 ToolCalled(
                     server=str(item.get("server", "")),

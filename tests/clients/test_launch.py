@@ -39,7 +39,7 @@ async def test_leaving_a_team_ends_every_process_of_every_agent(tmp_path: Path) 
     )
     async with team([spec("ada", parent), spec("bob")], log_folder=tmp_path) as agents:
         child = int(await written(agents[0].log))
-        pids = [child, *(agent.pid for agent in agents)]
+        pids = [child, *(agent.pid or 0 for agent in agents)]
     with anyio.fail_after(5):
         while any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids):
             await anyio.sleep(0.02)

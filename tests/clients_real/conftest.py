@@ -1,0 +1,178 @@
+"""The real Codex and Claude Code, a real daemon, and a script in the model's place."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import msgspec
+import pytest
+
+from bus.link import Link, connect
+from bus.messages import (
+    AgentRegister,
+    AgentRegistered,
+    EpisodeCreate,
+    EpisodeCreated,
+    EpisodeRef,
+    EpisodeStatus,
+    Event,
+    ProblemText,
+)
+from clients.agent_spec import AgentSpec, Budget
+from clients.binaries import PROGRAMS, Program
+from clients.hosted import FollowingLimits, HostedAgent
+from clients.launch import team
+from clients.transcript import ToolCalled, read_transcript
+from scenarios.lean.problem_files import load_problem
+from scenarios.lean.server_process import ServerAddress, own_server
+from tests.model_endpoints.server import ScriptedModel
+
+INSTALL_TIMEOUT_S = 240
+FAST = FollowingLimits(restart_pause_s=0.2, wake_every_s=1.0, idle_s=3600.0)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--run-clients", action="store_true", help="run the real Codex and Claude Code")
+
+
+def cache_folder() -> Path:
+    cache = os.environ.get("ADAPTER_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "adapter-server"
+    return Path(cache).expanduser() / "clients"
+
+
+def installed(program: Program) -> Path:
+    """The native binary of the pinned version, from npm into the cache."""
+    prefix = cache_folder() / f"{program.kind}-{program.tried}"
+    if not (found := list(prefix.glob(program.native))):
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("npm is not installed")
+        prefix.mkdir(parents=True, exist_ok=True)
+        package = f"{program.package}@{program.tried}"
+        install = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(prefix), package]
+        done = subprocess.run(install, capture_output=True, text=True, timeout=INSTALL_TIMEOUT_S, check=False)
+        if done.returncode and any(
+            code in done.stderr for code in ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT")
+        ):
+            pytest.skip(f"npm cannot be reached: {done.stderr.strip().splitlines()[-1]}")
+        assert done.returncode == 0, done.stderr
+        found = list(prefix.glob(program.native))
+    assert len(found) == 1, found
+    return found[0]
+
+
+@pytest.fixture(scope="session")
+def binaries(request: pytest.FixtureRequest) -> dict[str, Path]:
+    if not request.config.getoption("--run-clients", default=False):
+        pytest.skip("needs --run-clients")
+    return {kind: installed(program) for kind, program in PROGRAMS.items()}
+
+
+@pytest.fixture
+def no_person(binaries: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Path]:
+    """An environment without anything of the person who runs the tests, but with the pinned programs."""
+    for name in list(os.environ):
+        if name.startswith(("OPENAI_", "ANTHROPIC_", "CLAUDE", "CODEX_")) or name.upper().endswith("_PROXY"):
+            monkeypatch.delenv(name)
+    (tmp_path / "person").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.setenv("ADAPTER_CACHE", str(cache_folder().parent))
+    for kind, path in binaries.items():
+        monkeypatch.setenv(PROGRAMS[kind].variable, str(path))
+    return binaries
+
+
+@pytest.fixture
+def real_clients(no_person: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """The pinned programs are found, and nothing of the person who runs the tests; variables may be added."""
+    assert no_person
+    return monkeypatch
+
+
+class Bench:
+    """An episode on a real daemon, and the agents that work on it."""
+
+    def __init__(self, *, link: Link, server: ServerAddress, folder: Path, episode: str) -> None:
+        self.link, self.server, self.folder, self.episode = link, server, folder, episode
+        self.logs = folder / "agents"
+        self.events: list[Event] = []
+        self.specs: list[AgentSpec] = []
+        self._agents: list[HostedAgent] = []
+        self._changed = anyio.Event()
+
+    async def register(self, name: str, *, model: str = "scripted", budget: Budget | None = None) -> AgentSpec:
+        kind = name.split("-", maxsplit=1)[0]
+        wanted = AgentRegister(episode=self.episode, name=name, client=kind)
+        answer = await self.link.call("agent.register", wanted, AgentRegistered)
+        spec = AgentSpec(
+            name=name, url=answer.url, token=answer.token, role=answer.role, kind=kind, prompts=answer.prompts,
+            skills=answer.skills, model=model, budget=budget or Budget(),
+        )  # fmt: skip
+        self.specs.append(spec)
+        return spec
+
+    @asynccontextmanager
+    async def playing(
+        self, specs: list[AgentSpec], *, limits: FollowingLimits = FAST
+    ) -> AsyncGenerator[list[HostedAgent]]:
+        async with anyio.create_task_group() as tasks:
+            async with team(specs, log_folder=self.logs, limits=limits) as agents:
+                self._agents = [agent for agent in agents if isinstance(agent, HostedAgent)]
+                tasks.start_soon(self._follow)
+                yield self._agents
+            tasks.cancel_scope.cancel()
+
+    async def _follow(self) -> None:
+        async for event in self.link.subscribe(self.episode, from_seq=0):
+            self.events.append(event)
+            for agent in self._agents:
+                agent.take(event)
+            self._changed.set()
+            self._changed = anyio.Event()
+
+    async def event(self, kind: str, *, timeout_s: float = 60.0, **body: object) -> Event:
+        """The first event of a kind with these facts."""
+        with anyio.fail_after(timeout_s):
+            while True:
+                changed = self._changed
+                for event in self.events:
+                    if event.kind == kind and body.items() <= event.body.items():
+                        return event
+                await changed.wait()
+
+    async def status(self) -> EpisodeStatus:
+        return await self.link.call("episode.status", EpisodeRef(episode=self.episode), EpisodeStatus)
+
+    def calls(self, name: str) -> list[ToolCalled]:
+        lines = read_transcript(self.logs / f"{name}.jsonl")
+        return [line.entry for line in lines if isinstance(line.entry, ToolCalled)]
+
+
+@asynccontextmanager
+async def bench(
+    folder: Path, model: ScriptedModel, patch: pytest.MonkeyPatch, *, problem: str = "rev_rev"
+) -> AsyncGenerator[Bench]:
+    """A daemon with one open episode; the clients that are started inside find the scripted model."""
+    for name, value in model.environment.items():
+        patch.setenv(name, value)
+    shipped = load_problem(problem)
+    text = ProblemText(name=shipped.name, source=shipped.source, theorem=shipped.theorem)
+    async with (
+        own_server(folder / "server", log=folder / "server.log") as server,
+        connect(server.url, token=server.token) as link,
+    ):
+        created = await link.call("episode.create", EpisodeCreate(problem=text), EpisodeCreated, timeout_s=120)
+        yield Bench(link=link, server=server, folder=folder, episode=created.episode)
+
+
+def facts_of(call: ToolCalled) -> dict[str, object]:
+    line = next((line for line in call.text.splitlines() if line.startswith("{")), "{}")
+    try:
+        return msgspec.convert(json.loads(line), dict[str, object])
+    except ValueError:
+        return {}
