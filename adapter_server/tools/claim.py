@@ -14,7 +14,6 @@ from .news import one_line
 from .reply import Facts, ToolReply
 
 _ATTEMPTS = 5
-_SUGGESTIONS = 6
 
 
 async def claim(arguments: ClaimArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
@@ -62,7 +61,7 @@ async def _work_on(node: Node, lease: Lease, *, caller: Caller, board: Board, le
     """All that an agent should know before it works on a part."""
     others = [other for other in await board.leases(caller.episode) if other.node == node.id]
     attempts = await board.attempts(caller.episode, node.id, limit=_ATTEMPTS)
-    hits = await lemma_store.find(caller.episode, q=node.statement, mode="text", limit=_SUGGESTIONS)
+    hits = await lemma_store.find(caller.episode, q=node.statement, mode="text", limit=caller.policy.digest.lemmas)
     return {
         "node": node.id,
         "name": node.name,

@@ -41,6 +41,12 @@ def rev : L → L
 """
 REV_REV = APPEND + "\ntheorem rev_rev : ∀ (x : L), rev (rev x) = x := by sorry\n"
 APP_NIL = APPEND + "\ntheorem app_nil : ∀ (x : L), app x .nil = x := by sorry\n"
+APP_NIL_PROOF = """theorem app_nil : ∀ (x : L), app x .nil = x := by
+  intro x
+  induction x with
+  | nil => rfl
+  | cons h t ih => simp [app, ih]
+"""
 
 _SERVE = """
 import sys

@@ -20,17 +20,19 @@ from adapter_server.settings import Settings
 from bus.errors import BadArguments, BadDataFolder, PortInUse, StorageUnavailable, UnknownId
 from bus.link import connect
 from bus.messages import EpisodeRef, EpisodeStatus
-from tests.adapter_server.conftest import APP_NIL, REV_REV, DaemonProcess, agent_client, open_episode, register
+from tests.adapter_server.conftest import (
+    APP_NIL,
+    APP_NIL_PROOF,
+    REV_REV,
+    DaemonProcess,
+    agent_client,
+    open_episode,
+    register,
+)
 
 pytestmark = pytest.mark.anyio
 
 LEMMA = "theorem nil_nil : app .nil .nil = .nil := by rfl"
-APP_NIL_PROOF = """theorem app_nil : ∀ (x : L), app x .nil = x := by
-  intro x
-  induction x with
-  | nil => rfl
-  | cons h t ih => simp [app, ih]
-"""
 
 
 def children(pid: int) -> list[psutil.Process]:

@@ -15,16 +15,17 @@ from bus.messages import (
     EpisodeStatus,
     ProblemText,
 )
-from tests.adapter_server.conftest import APP_NIL, APPEND, DaemonProcess, agent_client, open_episode, register
+from tests.adapter_server.conftest import (
+    APP_NIL,
+    APP_NIL_PROOF,
+    APPEND,
+    DaemonProcess,
+    agent_client,
+    open_episode,
+    register,
+)
 
 pytestmark = pytest.mark.anyio
-
-APP_NIL_PROOF = """theorem app_nil : ∀ (x : L), app x .nil = x := by
-  intro x
-  induction x with
-  | nil => rfl
-  | cons h t ih => simp [app, ih]
-"""
 
 
 async def status(link: Link, episode: str) -> EpisodeStatus:

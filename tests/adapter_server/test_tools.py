@@ -6,16 +6,10 @@ import anyio
 import pytest
 
 from bus.link import Link
-from tests.adapter_server.conftest import APP_NIL, APPEND, Join, agent_client, open_episode, register
+from tests.adapter_server.conftest import APP_NIL, APP_NIL_PROOF, APPEND, Join, agent_client, open_episode, register
 
 pytestmark = pytest.mark.anyio
 
-APP_NIL_PROOF = """theorem app_nil : ∀ (x : L), app x .nil = x := by
-  intro x
-  induction x with
-  | nil => rfl
-  | cons h t ih => simp [app, ih]
-"""
 APP_ASSOC_PROOF = """theorem app_assoc : ∀ (x y z : L), app (app x y) z = app x (app y z) := by
   intro x y z
   induction x with

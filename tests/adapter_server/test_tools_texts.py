@@ -132,7 +132,7 @@ def test_an_error_says_code_reason_hint_and_the_current_truth() -> None:
 
 def test_cutting_never_splits_a_character() -> None:
     for limit in range(3, 12):
-        assert len(cut("∀∀∀∀", limit).encode()) <= limit or limit >= 12
+        assert len(cut("∀∀∀∀", limit).encode()) <= limit
 
 
 @pytest.mark.parametrize(
