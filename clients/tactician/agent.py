@@ -17,6 +17,7 @@ from .strategies import Strategy
 
 IDLE_S = 2.0
 ATTACK_PAUSE_S = 1.0
+STAND_BACK_S = 1.5
 TRIES_PER_LEASE = 3
 TURNS_IN_ORDER = 6
 """Every so many turns what usually comes first comes last."""
@@ -35,9 +36,11 @@ class Agent:
         self._attacker = Attacker(desk, strategy=strategy)
         self._splitter = Splitter(desk, self._attacker)
         self._explorers: dict[str, Explorer] = {}
+        self._refuted: set[str] = set()
         self._has_split = False
         self._nothing_free_at = -1
         self._next_attack = 0.0
+        self._claims_from = 0.0
         self._began = 0.0
 
     async def run(self) -> str:
@@ -64,7 +67,7 @@ class Agent:
                 if await self._do(activity):
                     break
             else:
-                await self._desk.wait(IDLE_S)
+                await self._desk.wait(STAND_BACK_S if anyio.current_time() < self._claims_from else IDLE_S)
                 await self._desk.refresh()
 
     async def _do(self, activity: str) -> bool:
@@ -114,7 +117,7 @@ class Agent:
     # -- parts of the plan ------------------------------------------------------------------------
 
     async def _work_on_part(self) -> bool:
-        if self._nothing_free_at == self._desk.version:
+        if self._nothing_free_at == self._desk.version or anyio.current_time() < self._claims_from:
             return False
         lease = await self._desk.claim(approach=self._strategy.approach)
         if lease is None:
@@ -122,11 +125,19 @@ class Agent:
             return False
         statement = self._desk.knowledge.read(lease.text)
         part = Part(node=lease.node, name=lease.name or "part", text=lease.text, statement=statement)
-        if (witness := self._witness(part)) is not None:
-            await self._desk.release(lease, outcome="false", note=f"false for {witness}")
+        if (witness := self._witness(part)) is None:
+            return await self._work(part, lease)
+        await self._desk.release(lease, outcome="false", note=f"false for {witness}")
+        if part.node not in self._refuted:
+            self._refuted.add(part.node)
             await self._desk.call("say", type="note", text=f"{part.name} is false for {witness}", ref=part.node)
             return True
-        return await self._work(part, lease)
+        self._nothing_free_at = self._desk.version
+        return False
+
+    def _stand_back(self) -> None:
+        """Who makes parts leaves them to the others for a moment."""
+        self._claims_from = anyio.current_time() + STAND_BACK_S
 
     def _witness(self, part: Part) -> str | None:
         """Values that refute a part; the target is believed."""
@@ -137,7 +148,11 @@ class Agent:
             found = find_witness(part.statement, knowledge.evaluator, tests=60, rng=knowledge.rng)
         except Undefined:
             return None
-        return None if found is None else ", ".join(f"{name} = {value}" for name, value in found.items())
+        if found is None:
+            return None
+        kinds = dict(part.statement.binders)
+        terms = {name: knowledge.evaluator.term(value, kinds[name]) for name, value in found.items()}
+        return ", ".join(f"{name} = {show(term)}" for name, term in terms.items())
 
     async def _work(self, part: Part, lease: Lease) -> bool:
         """A few attempts; then what is left goes back to the plan. False when everything was tried before."""
@@ -146,6 +161,7 @@ class Agent:
             return True
         if "split" in self._strategy.order and await self._splitter.split_at_once(part):
             await self._desk.release(lease, outcome="split", note="follows from parts that look easy")
+            self._stand_back()
             return True
         goals: tuple[Goal, ...] = ()
         last: Simp | None = None
@@ -158,6 +174,8 @@ class Agent:
                 return True
             goals = outcome.goals or goals
         count = await self._splitter.open_up(part, goals, last) if last is not None else 0
+        if count:
+            self._stand_back()
         note = _note(goals, count) if tries else "nothing new to try"
         await self._desk.release(lease, outcome="split" if count else "stuck", note=note)
         if not tries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from .desk import Desk, Lease
-from .knowledge import Part
+from .knowledge import Knowledge, Part
 from .proving import Simp, Tactics, any_of, theorem
 from .rippling import Hint, Rippling
 from .search import Outcome, prove
@@ -13,6 +13,16 @@ from .statements import Statement
 from .strategies import Strategy, simp_sets
 
 LOG = structlog.get_logger()
+
+
+def hinted_proof(knowledge: Knowledge, hint: Hint, statement: Statement, *, is_exact: bool) -> str:
+    """Proof text that follows a hint, exactly, or with all lemmas and room for case splits."""
+    tactics = Tactics(statement, knowledge.theory)
+    if is_exact:
+        simp = knowledge.exactly(hint.rules, splits=hint.tests)
+        return tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[0]
+    simp = knowledge.simp(knowledge.rules(statement))
+    return any_of(tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[:2])
 
 
 class Attacker:
@@ -35,18 +45,19 @@ class Attacker:
         )
 
     async def follow(self, hint: Hint, part: Part, *, lease: Lease | None) -> bool:
-        """Do in Lean what rewriting did."""
+        """Do in Lean what rewriting did, first with the same rules, then with all and with case splits."""
         assert part.statement is not None
-        checked = await self._desk.check(theorem(part.name, part.text, self.proof(hint, part.statement)), lease=lease)
-        LOG.debug("hint_followed", part=part.node, hint=hint.variable, proved=bool(checked.accepted))
-        return bool(checked.accepted)
+        for is_exact in (True, False):
+            proof = self.proof(hint, part.statement, is_exact=is_exact)
+            checked = await self._desk.check(theorem(part.name, part.text, proof), lease=lease)
+            LOG.debug("hint_followed", part=part.node, proof=proof, proved=bool(checked.accepted))
+            if checked.accepted:
+                return True
+        return False
 
-    def proof(self, hint: Hint, statement: Statement) -> str:
-        """Proof text that follows a hint with all lemmas at hand."""
-        knowledge = self._desk.knowledge
-        tactics = Tactics(statement, knowledge.theory)
-        simp = knowledge.simp(knowledge.rules(statement))
-        return any_of(tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[:2])
+    def proof(self, hint: Hint, statement: Statement, *, is_exact: bool) -> str:
+        """Proof text that follows a hint."""
+        return hinted_proof(self._desk.knowledge, hint, statement, is_exact=is_exact)
 
     def next_attempt(self, part: Part) -> tuple[Simp, int] | None:
         """The next simp set and round that were not tried on a part."""

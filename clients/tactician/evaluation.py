@@ -103,6 +103,21 @@ class Evaluator:
             return rng.randint(0, 2)
         return self._random_data(datatype, kind, size, rng)
 
+    def term(self, value: Value, kind: Expr) -> Expr:
+        """A value as a term, for people to read."""
+        if isinstance(value, bool):
+            return Term("true" if value else "false")
+        datatype = self.theory.datatypes.get(kind.head) if isinstance(kind, Term) and not kind.is_var else None
+        if datatype is None or not isinstance(kind, Term):
+            return Term(str(value) if isinstance(value, int) else "_")
+        if isinstance(value, int):
+            zero, successor = sorted(datatype.constructors, key=lambda item: len(item.args))
+            return Term(zero.name) if value == 0 else Term(successor.name, (self.term(value - 1, kind),))
+        name = next(name for name, tag in self._tags.items() if tag == value[0])
+        params = dict(zip(datatype.params, kind.args, strict=False))
+        args = zip(value[1:], self._constructors[name][1].args, strict=True)
+        return Term(name, tuple(self.term(field, substitute(arg, params)) for field, arg in args))
+
     def _random_function(self, result: Expr, rng: random.Random) -> Value:
         seed = rng.random()
         known: dict[Value, Value] = {}

@@ -7,10 +7,12 @@ from collections.abc import Container, Iterator
 
 import msgspec
 
+from .attacking import hinted_proof
+from .conjectures import survives
 from .desk import Desk
 from .exploration import Equation, Exploration
 from .naming import lemma_name
-from .proving import Tactics, any_of, theorem
+from .proving import Tactics, theorem
 from .rippling import Hint, Rippling
 from .statements import Statement, show_statement
 from .terms import Term
@@ -33,6 +35,7 @@ class Candidate(msgspec.Struct, kw_only=True):
     """Number of rules when it was last looked at in vain."""
 
     tries: int = 0
+    is_tested: bool = False
     born_at: float = 0.0
     is_given_out: bool = False
 
@@ -108,6 +111,9 @@ class Explorer:
             if self._is_settled(candidate):
                 self._pending.remove(candidate)
                 continue
+            if not self._survives(candidate):
+                self._pending.remove(candidate)
+                continue
             equation = candidate.equation
             if assumed.joins(equation.left, equation.right):
                 continue
@@ -130,22 +136,29 @@ class Explorer:
             return True
         return knowledge.rewriter.joins(candidate.equation.left, candidate.equation.right)
 
+    def _survives(self, candidate: Candidate) -> bool:
+        """Whether larger random values leave it standing, too."""
+        knowledge = self._desk.knowledge
+        if candidate.is_tested:
+            return True
+        candidate.is_tested = True
+        return survives(candidate.statement, knowledge.evaluator, knowledge.rng)
+
     async def _check(self, batch: list[tuple[Candidate, Hint]]) -> None:
         knowledge = self._desk.knowledge
         names = _names([candidate.statement for candidate, _ in batch], taken=knowledge.names.signatures)
         parts: list[str] = []
         for name, (candidate, hint) in zip(names, batch, strict=True):
-            tactics = Tactics(candidate.statement, knowledge.theory)
-            simp = knowledge.simp(knowledge.rules(candidate.statement))
-            attempts = tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)
-            parts.append(theorem(name, show_statement(candidate.statement), any_of(attempts)))
+            proof = hinted_proof(knowledge, hint, candidate.statement, is_exact=candidate.tries == 0)
+            parts.append(theorem(name, show_statement(candidate.statement), proof))
         checked = await self._desk.check("\n".join(parts))
         for name, (candidate, _) in zip(names, batch, strict=True):
             if name in checked.accepted:
                 self._pending.remove(candidate)
             else:
                 candidate.tries += 1
-                candidate.seen_at = -1 if checked.is_undecided else knowledge.rewriter.count
+                is_worth_more = checked.is_undecided or candidate.tries == 1
+                candidate.seen_at = -1 if is_worth_more else knowledge.rewriter.count
 
     async def _give_out(self) -> bool:
         """Leave small conjectures that rewriting does not prove to whoever is free."""

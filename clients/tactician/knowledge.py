@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
 import msgspec
 
-from .definitions import Names, Theory, read_theory, split_commands
+from .definitions import Function, Names, Theory, read_theory, split_commands
 from .evaluation import Evaluator
 from .proving import Simp
-from .rewriting import Precedence, Rewriter, as_equation
+from .rewriting import Precedence, Rewriter, Rule, as_equation, defining_rules
 from .statements import Statement, heads, read_statement, weight, whole
 from .syntax import NotInSubset
 from .terms import Expr, Term, constants, is_plain, variables
@@ -73,7 +74,7 @@ class Knowledge:
         if statement is not None:
             self.stated.add(statement.key())
             if rule:
-                self.use(statement, self.rewriter)
+                self.use(statement, self.rewriter, source=rule)
         return bool(rule)
 
     def oriented(self, statement: Statement) -> Statement:
@@ -82,10 +83,11 @@ class Knowledge:
             return statement
         return msgspec.structs.replace(statement, conclusion=Term("=", statement.equation[::-1]))
 
-    def use(self, statement: Statement, rewriter: Rewriter) -> None:
+    def use(self, statement: Statement, rewriter: Rewriter, *, source: str = "") -> None:
         """Take a statement as a rule of a rewriter."""
         if statement.equation is not None:
-            rewriter.add(*statement.equation, tuple(as_equation(item) for item in statement.hypotheses))
+            conditions = tuple(as_equation(item) for item in statement.hypotheses)
+            rewriter.add(*statement.equation, conditions, source=source)
 
     def _rule(self, name: str, statement: Statement) -> str:
         """The orientation of an equation; conditions must be decided by its left side."""
@@ -127,6 +129,19 @@ class Knowledge:
                 called = frozenset[str]().union(*(constants(body) for _, body in self.theory.functions[name].rows))
                 pending += [other for other in called if other in self.theory.functions]
         return frozenset(found)
+
+    def exactly(self, used: Iterable[str], *, splits: int = 0) -> Simp:
+        """The rules that rewriting used, and the definitions that only Lean can unfold."""
+        known = {rule.left.head for function in self.theory.functions.values() for rule in self._rules_of(function)}
+        opaque = [name for name in self.definitions if name not in known]
+        named = set(used)
+        order = [*self.definitions, *(item.rule for item in self.lemmas.values())]
+        return Simp(tuple(name for name in order if name in named or name in opaque), "plain", splits)
+
+    def _rules_of(self, function: Function) -> list[Rule]:
+        """Defining equations, none when rewriting knows only some of them."""
+        rules = defining_rules(function.name, function.rows)
+        return rules if len(rules) == len(function.rows) else []
 
     def simp(self, rules: list[str] | tuple[str, ...] = (), *, style: str = "all") -> Simp:
         """The definitions and some rules."""

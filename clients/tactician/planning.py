@@ -15,6 +15,9 @@ from .statements import Statement, weight
 
 VARIABLES = 2
 OPTIONS = 6
+PART = "part "
+"""With its number: how a hint names the parts of a split."""
+
 LONGER = 14
 """How much larger than the statement a part may be."""
 
@@ -62,8 +65,8 @@ def _follows(
 ) -> Hint | None:
     """How the statement follows when the children may be used as rules."""
     rewriter = knowledge.rewriter.extended()
-    for child in children:
-        knowledge.use(child, rewriter)
+    for index, child in enumerate(children):
+        knowledge.use(child, rewriter, source=f"{PART}{index}")
     return Rippling(rewriter, knowledge.theory).hint_for(statement, tactics)
 
 

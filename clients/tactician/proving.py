@@ -17,12 +17,16 @@ class Simp(msgspec.Struct, frozen=True):
 
     rules: tuple[str, ...]
     style: str = "all"
-    """`all`: simp_all with splits; `star`: simp with the hypotheses, which keeps them as they are."""
+    """`all`: simp_all with splits; `star`: simp with the hypotheses, which keeps them as they are; `plain`: simp_all
+    alone, which fails when it cannot begin, and splits only when some are asked for."""
+
     splits: int = 3
 
     def tactic(self) -> str:
         """The finishing tactic; it leaves what it cannot prove."""
         rules = ", ".join(self.rules)
+        if self.style == "plain" and self.splits == 0:
+            return f"simp_all [{rules}]"
         if self.style == "star":
             simp = f"(try simp [{rules}, *])"
             return f"(intros <;> {simp}" + f" <;> (try (split <;> {simp}))" * 2 + ")"
@@ -96,6 +100,8 @@ class Tactics:
     def suggested(self, simp: Simp, variable: str, cases: Sequence[str] = (), *, is_deep: bool = False) -> list[str]:
         """Attempts when it is known on which variable to do induction (empty: on none) and which to take apart."""
         finish = simp.tactic()
+        if self._statement.hypotheses and finish.startswith("simp_all"):
+            finish = f"intros <;> {finish}"
         splits = "".join(f"cases {name} <;> " for name in cases)
         if not variable:
             return [self.intro() + splits + finish]

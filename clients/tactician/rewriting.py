@@ -82,11 +82,24 @@ class Rule(msgspec.Struct, frozen=True):
     conditions: tuple[tuple[Expr, Expr], ...] = ()
     """Equations that must hold after rewriting."""
 
+    source: str = ""
+    """How a simplifier names the rule."""
+
 
 class Rewriter:
     """Innermost normal forms under the definitions and the equations added so far."""
 
-    def __init__(self, theory: Theory, precedence: Precedence, *, below: Rewriter | None = None) -> None:
+    def __init__(
+        self,
+        theory: Theory,
+        precedence: Precedence,
+        *,
+        below: Rewriter | None = None,
+        used: set[str] | None = None,
+    ) -> None:
+        self.used: set[str] = set() if used is None else used
+        """Sources of the rules that were applied."""
+
         self._theory = theory
         self._precedence = precedence
         self._below = below
@@ -101,27 +114,29 @@ class Rewriter:
                 for rule in defining_rules(function.name, function.rows):
                     self._rules.setdefault(function.name, []).append(rule)
 
-    def extended(self) -> Rewriter:
-        """A rewriter that starts with these rules; what is added to it stays there."""
-        return Rewriter(self._theory, self._precedence, below=self)
+    def extended(self, used: set[str] | None = None) -> Rewriter:
+        """A rewriter that starts with these rules; what is added stays there, what is applied goes into `used`."""
+        return Rewriter(self._theory, self._precedence, below=self, used=used)
 
-    def add(self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = ()) -> None:
+    def add(self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = (), *, source: str = "") -> None:
         """Use a proved equation from now on, from greater to smaller side."""
         if not is_plain(left) or not is_plain(right):
             return
         oriented = self._precedence.orient(left, right)
         if oriented is not None:
-            self.add_directed(*oriented, conditions)
+            self.add_directed(*oriented, conditions, source=source)
         elif isinstance(left, Term) and isinstance(right, Term) and set(variables(left)) == set(variables(right)):
-            self._insert(Rule(left, right, True, conditions))
-            self._insert(Rule(right, left, True, conditions))
+            self._insert(Rule(left, right, True, conditions, source))
+            self._insert(Rule(right, left, True, conditions, source))
 
-    def add_directed(self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = ()) -> None:
+    def add_directed(
+        self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = (), *, source: str = ""
+    ) -> None:
         """Use an equation from left to right, whatever the order says."""
         scope = set(variables(left))
         used = set(variables(right)).union(*(variables(side) for condition in conditions for side in condition))
         if isinstance(left, Term) and used <= scope:
-            self._insert(Rule(left, right, False, conditions))
+            self._insert(Rule(left, right, False, conditions, source))
 
     def _insert(self, rule: Rule) -> None:
         if rule.left.is_var and not rule.left.args:
@@ -182,6 +197,8 @@ class Rewriter:
             return None
         if rule.conditions and not self._holds(rule.conditions, found):
             return None
+        if rule.source:
+            self.used.add(rule.source)
         return result
 
     def _holds(self, conditions: tuple[tuple[Expr, Expr], ...], found: dict[str, Expr]) -> bool:
@@ -261,7 +278,7 @@ def defining_rules(name: str, rows: Iterable[tuple[tuple[Expr, ...], Expr]]) -> 
     for index, (patterns, body) in enumerate(rows):
         left = _named(Term(name, patterns), index)
         if not any(_overlap(earlier, left) for earlier in seen) and is_plain(body):
-            found.append(Rule(left, body))
+            found.append(Rule(left, body, source=name))
         seen.append(left)
     return found
 

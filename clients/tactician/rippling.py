@@ -34,6 +34,12 @@ class Hint(msgspec.Struct, frozen=True):
     cases: tuple[str, ...] = ()
     """Other quantified variables that were taken apart."""
 
+    rules: frozenset[str] = frozenset()
+    """Sources of the rules that were applied on the way."""
+
+    tests: int = 0
+    """How many conditions were decided both ways on one path."""
+
     is_deep: bool = False
     """Whether a field of the induction variable was taken apart."""
 
@@ -74,6 +80,8 @@ class Rippling:
         self._places = recursive_positions(theory)
         self._budget = 0
         self._split: list[str] = []
+        self._used: set[str] = set()
+        self._tests = 0
         self._stuck: Subgoal | None = None
 
     def hint_for(self, statement: Statement, tactics: Tactics) -> Hint | None:
@@ -103,11 +111,19 @@ class Rippling:
     def _hint(self, variable: str, statement: Statement) -> Hint:
         names = {name for name, _ in statement.binders}
         split = dict.fromkeys(name.removeprefix(FIXED) for name in self._split)
-        return Hint(variable, tuple(name for name in split if name in names), any(name not in names for name in split))
+        return Hint(
+            variable=variable,
+            cases=tuple(name for name in split if name in names),
+            rules=frozenset(self._used),
+            tests=self._tests,
+            is_deep=any(name not in names for name in split),
+        )
 
     def _attempt(self, goals: list[Subgoal]) -> bool:
         self._budget = BUDGET
         self._split = []
+        self._used = set()
+        self._tests = 0
         return all(self._solve(goal) for goal in goals)
 
     def _inductive_cases(self, statement: Statement, variable: Variable, *, is_directed: bool) -> list[Subgoal]:
@@ -141,7 +157,7 @@ class Rippling:
         self._budget -= 1
         if self._budget < 0:
             return False
-        rewriter = self._rewriter.extended()
+        rewriter = self._rewriter.extended(self._used)
         for item in goal.hypotheses:
             put = rewriter.add_directed if item.is_directed else rewriter.add
             put(item.left, item.right, item.conditions)
@@ -155,6 +171,7 @@ class Rippling:
         goal = _with_sides(goal, left, right)
         condition = next(_conditions(Term("=", (left, right))), None)
         if condition is not None and goal.tests > 0:
+            self._tests = max(self._tests, MOST_TESTS - goal.tests + 1)
             return all(self._solve(_assuming(goal, facts)) for facts in _decisions(condition))
         return self._by_cases(goal, rewriter)
 

@@ -63,7 +63,11 @@ class Splitter:
 
     async def _split_by(self, plan: Split, part: Part) -> bool:
         assert part.statement is not None
-        return await self._split(part, list(plan.children), self._attacker.proof(plan.hint, part.statement))
+        for is_exact in (True, False):
+            glue = self._attacker.proof(plan.hint, part.statement, is_exact=is_exact)
+            if await self._split(part, list(plan.children), glue):
+                return True
+        return False
 
     async def _split(self, part: Part, children: list[Statement], glue: str) -> bool:
         names: list[str] = []

@@ -80,12 +80,16 @@ def hint(source: str, text: str) -> Hint | None:
 
 
 def test_rippling_finds_an_induction_that_needs_no_lemma() -> None:
-    assert hint(LISTS, APPEND_NIL) == Hint("xs")
+    found = hint(LISTS, APPEND_NIL)
+    assert found is not None
+    assert (found.variable, found.cases, found.rules) == ("xs", (), {"append"})
     assert hint(LISTS, REV_REV) is None
 
 
 def test_rippling_takes_a_second_variable_apart_where_it_blocks() -> None:
-    assert hint(NUMBERS, LE_TOTAL) == Hint("m", ("n",))
+    found = hint(NUMBERS, LE_TOTAL)
+    assert found is not None
+    assert (found.variable, found.cases) == ("m", ("n",))
 
 
 def test_the_stuck_goal_of_rev_rev_asks_for_the_lemma_that_people_use() -> None:
