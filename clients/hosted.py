@@ -23,6 +23,8 @@ AGAIN = "Your session was cut off ({reason}). What you held may have changed: ca
 CALL_A_TOOL = "You have not called any of the adapter's tools. Call digest and go on from what it says."
 
 Prepare = Callable[[AgentSpec, PrivateFolder, str | None], Host]
+Tell = Callable[[str, Entry], None]
+"""Gets an agent's name and what has happened in its session."""
 
 
 class FollowingLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +54,14 @@ class HostedAgent:
     """One agent; `run` plays it to its end, everything else may be called meanwhile."""
 
     def __init__(
-        self, spec: AgentSpec, *, prepare: Prepare, folder: PrivateFolder, logs: Path, limits: FollowingLimits
+        self,
+        spec: AgentSpec,
+        *,
+        prepare: Prepare,
+        folder: PrivateFolder,
+        logs: Path,
+        limits: FollowingLimits,
+        tell: Tell | None = None,
     ) -> None:
         self.spec = spec
         self.log = logs / f"{spec.name}.log"
@@ -63,6 +72,7 @@ class HostedAgent:
         self._prepare = prepare
         self._folder = folder
         self._limits = limits
+        self._tell = tell
         self._policy = WakePolicy(spec.name, every_s=limits.wake_every_s, idle_s=limits.idle_s)
         self._transcript: Transcript | None = None
         self._process: LineProcess | None = None
@@ -96,7 +106,10 @@ class HostedAgent:
         return self.exit_code or 0
 
     async def stop(self) -> None:
-        """End it now; no restart follows."""
+        """End it; no restart follows. When the episode has ended it may interrupt its model in order first."""
+        if self._policy.is_over:
+            with anyio.move_on_after(self._limits.grace_s):
+                await self._ended.wait()
         self._decide("stopped by the launcher", is_final=True)
         self._scope.cancel()
         await self._ended.wait()
@@ -212,6 +225,8 @@ class HostedAgent:
     def _note(self, entry: Entry) -> None:
         assert self._transcript is not None
         self._transcript.add(entry)
+        if self._tell is not None:
+            self._tell(self.spec.name, entry)
         match entry:
             case SessionBegan():
                 self._session = entry.session

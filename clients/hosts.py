@@ -14,7 +14,7 @@ from .codex.plan import KEY as CODEX_KEY
 from .codex.plan import codex_host
 from .codex.plan import person_login as codex_login
 from .host_plan import Host, PrivateFolder
-from .hosted import FollowingLimits, HostedAgent
+from .hosted import FollowingLimits, HostedAgent, Tell
 
 
 class MakeHost(Protocol):
@@ -50,7 +50,9 @@ def find_hosts(kinds: Iterable[str], environ: Mapping[str, str]) -> dict[str, Pa
     return programs
 
 
-def hosted_agent(spec: AgentSpec, *, program: Path, logs: Path, limits: FollowingLimits) -> HostedAgent:
+def hosted_agent(
+    spec: AgentSpec, *, program: Path, logs: Path, limits: FollowingLimits, tell: Tell | None = None
+) -> HostedAgent:
     """An agent that is ready to be run, in a private folder that is removed at its end."""
     logs.mkdir(parents=True, exist_ok=True)
     make = HOSTS[spec.kind]
@@ -59,4 +61,4 @@ def hosted_agent(spec: AgentSpec, *, program: Path, logs: Path, limits: Followin
         return make(spec, folder, program=program, environ=os.environ, resume=resume)
 
     folder = PrivateFolder(Path(tempfile.mkdtemp(prefix=f"adapter-{spec.name}-")))
-    return HostedAgent(spec, prepare=prepare, folder=folder, logs=logs, limits=limits)
+    return HostedAgent(spec, prepare=prepare, folder=folder, logs=logs, limits=limits, tell=tell)

@@ -16,7 +16,7 @@ from bus.messages import Event
 from bus.tasks import background_tasks
 
 from .agent_spec import AgentSpec
-from .hosted import FollowingLimits, HostedAgent
+from .hosted import FollowingLimits, HostedAgent, Tell
 from .hosts import HOSTS, find_hosts, hosted_agent
 
 LOG = structlog.get_logger()
@@ -96,7 +96,7 @@ Agent = AgentProcess | HostedAgent
 
 @asynccontextmanager
 async def team(
-    specs: Sequence[AgentSpec], *, log_folder: Path, limits: FollowingLimits | None = None
+    specs: Sequence[AgentSpec], *, log_folder: Path, limits: FollowingLimits | None = None, tell: Tell | None = None
 ) -> AsyncGenerator[list[Agent]]:
     """All agents of a team; on leaving, also by cancellation, every one of them has ended.
 
@@ -109,14 +109,13 @@ async def team(
     async with background_tasks() as tasks:
         try:
             for spec in specs:
-                if spec.kind in HOSTS:
-                    agent = hosted_agent(
-                        spec, program=programs[spec.kind], logs=log_folder, limits=limits or FollowingLimits()
-                    )
-                    running.append(agent)
-                    tasks.start_soon(agent.run)
-                else:
+                if spec.kind not in HOSTS:
                     running.append(await launch(spec, log_folder=log_folder))
+                    continue
+                program, follow = programs[spec.kind], limits or FollowingLimits()
+                agent = hosted_agent(spec, program=program, logs=log_folder, limits=follow, tell=tell)
+                running.append(agent)
+                tasks.start_soon(agent.run)
             yield running
         finally:
             with anyio.CancelScope(shield=True):

@@ -156,6 +156,25 @@ def read_transcript(path: Path) -> list[Line]:
     return [msgspec.json.decode(line, type=Line) for line in path.read_bytes().splitlines()]
 
 
+def entry_line(entry: Entry) -> str:
+    """What people who watch are told, if anything: not the calls, which the server tells about."""
+    match entry:
+        case SessionBegan():
+            return f"opens a session{f' with {entry.model}' if entry.model else ''}"
+        case TurnEnded():
+            usage = entry.usage
+            ended = f"stops ({entry.outcome}{f': {entry.error}' if entry.error else ''})"
+            return f"{ended}: {usage.input} tokens in ({usage.cached} cached), {usage.output} out"
+        case Troubled():
+            return f"has trouble: {entry.text}"
+        case Woken():
+            return f"is {entry.how}: {entry.reason}"
+        case Exited():
+            return f"ends: {entry.reason}"
+        case _:
+            return ""
+
+
 def blotted(text: str, secrets: Iterable[str]) -> str:
     """The text without the secrets."""
     for secret in secrets:

@@ -20,7 +20,7 @@ app = typer.Typer(
 )
 
 Problem = Annotated[str | None, typer.Argument(help="A .smt2 (TIP) or .lean file, or the name of a shipped problem.")]
-Team = Annotated[str, typer.Option(help="Who works: KIND:COUNT[,KIND:COUNT…]. Kinds: tactician.")]
+Team = Annotated[str, typer.Option(help="Who works: KIND:COUNT[,KIND:COUNT…]. Kinds: tactician, codex, claude.")]
 Seconds = Annotated[float, typer.Option("--time", min=0.1, help="Seconds for the team.")]
 Out = Annotated[Path | None, typer.Option(help="Run folder to make; default: runs/PROBLEM-N.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
@@ -83,16 +83,29 @@ def run(
         Path | None, typer.Option(help="Operator token for --server: DATA/operator.token.  [ADAPTER_TOKEN]")
     ] = None,
     seed: Seed = 0,
+    model: Annotated[
+        list[str] | None, typer.Option(help="Model of codex and claude agents: NAME or KIND=NAME, also several times.")
+    ] = None,
+    reasoning: Annotated[
+        list[str] | None, typer.Option(help="How long they think, in the host's words: VALUE or KIND=VALUE.")
+    ] = None,
+    agent_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that each of them may use.")] = None,
+    agent_turns: Annotated[int | None, typer.Option(min=1, help="Turns that each of them may take.")] = None,
+    agent_seconds: Annotated[float | None, typer.Option(min=1, help="Seconds that each of them may work.")] = None,
     as_json: AsJson = False,
 ) -> int:
     """Let a team prove a problem. Exit code 0: solved, 1: unsolved, 2: bad input, 3: a service failed."""
-    from .run import go_on, start_run
+    from .run import go_on, hosting_of, start_run
 
     if resume is not None:
         return go_on(resume, problem=problem, seconds=seconds, token_file=token_file, is_json=as_json)
-    return start_run(
-        problem, team=team, seconds=seconds, out=out, server=server, token_file=token_file, seed=seed, is_json=as_json
+    hosting = hosting_of(
+        models=model or (), reasoning=reasoning or (), tokens=agent_tokens, turns=agent_turns, seconds=agent_seconds
     )
+    return start_run(
+        problem, team=team, seconds=seconds, out=out, server=server, token_file=token_file, seed=seed, hosting=hosting,
+        is_json=as_json,
+    )  # fmt: skip
 
 
 @app.command()

@@ -1,6 +1,8 @@
 """`adapter-server run`: a team on one problem."""
 
 import json
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -8,13 +10,15 @@ from rich.console import Console
 
 from adapter_server.logs import configure_logs
 from bus.errors import BadArguments
+from clients.agent_spec import Budget
+from clients.hosts import find_hosts
 from scenarios.lean.live_view import live_view
 from scenarios.lean.problem_files import load_problem, shipped_problems
 from scenarios.lean.report import print_report
 from scenarios.lean.run_folder import RunFolder, free_path, new_run_folder
 from scenarios.lean.run_record import RunOrder, RunRecord, RunStatus
 from scenarios.lean.runner import RunLimits, run
-from scenarios.lean.team import parse_team
+from scenarios.lean.team import Hosting, parse_by_kind, parse_team
 
 from .exit_codes import INTERRUPTED, NOT_PROVED, OK, SERVICE_FAILURE
 
@@ -38,6 +42,7 @@ def start_run(
     token_file: Path | None,
     seed: int,
     is_json: bool,
+    hosting: Hosting | None = None,
 ) -> int:
     """Begin a run and see it to its end.
 
@@ -47,10 +52,25 @@ def start_run(
     if name is None:
         hint = f"name a .smt2 or .lean file, or one of {', '.join(shipped_problems())}"
         raise BadArguments("no problem was named", hint=hint)
-    parse_team(team, seed=seed)
-    order = RunOrder(problem=load_problem(name), team=team, seed=seed, server=server)
+    find_hosts({member.kind for member in parse_team(team, seed=seed)}, os.environ)
+    order = RunOrder(problem=load_problem(name), team=team, seed=seed, hosting=hosting or Hosting(), server=server)
     folder = new_run_folder(out or free_path(RUNS, order.problem.name), order)
     return _carry_out(order, folder, RunLimits(seconds=seconds, token_file=token_file), is_json=is_json)
+
+
+def hosting_of(
+    *, models: Sequence[str], reasoning: Sequence[str], tokens: int | None, turns: int | None, seconds: float | None
+) -> Hosting:
+    """The options for agents that are played by a model.
+
+    Raises:
+        BadArguments: an option of another form.
+    """
+    return Hosting(
+        models=parse_by_kind(models, option="--model"),
+        reasoning=parse_by_kind(reasoning, option="--reasoning"),
+        budget=Budget(tokens=tokens, turns=turns, seconds=seconds),
+    )
 
 
 def go_on(path: Path, *, problem: str | None, seconds: float, token_file: Path | None, is_json: bool) -> int:

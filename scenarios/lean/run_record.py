@@ -6,9 +6,11 @@ from typing import Any, Literal
 import msgspec
 
 from bus.messages import Credit, EpisodeStatus
+from clients.transcript import Account
 
 from .problem import LeanProblem
 from .run_state import RunState
+from .team import Hosting
 
 FORMAT = "adapter-server run 1"
 RunStatus = Literal["solved", "unsolved", "closed", "interrupted", "failed"]
@@ -24,6 +26,8 @@ class RunOrder(msgspec.Struct, frozen=True, kw_only=True):
     """As given: KIND:COUNT,…"""
     seed: int = 0
     """What the agents' choices depend on."""
+    hosting: Hosting = Hosting()
+    """Models and budgets of the agents that have one."""
     server: str | None = None
     """Address of a server that runs already; without it the run starts its own."""
     episode: str | None = None
@@ -40,6 +44,8 @@ class AgentRecord(msgspec.Struct, frozen=True, kw_only=True):
     used: int = 0
     exit_code: int | None = None
     """Exit code of its process; None when it was still at work and was stopped."""
+    session: Account | None = None
+    """What its host did and spent, when it is played by one; `tool_calls` are the same calls as `calls`."""
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +77,15 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         """What `--json` prints."""
         names = ("status", "seconds", "lemmas", "checks", "certificate", "agents")
         return {name: msgspec.to_builtins(getattr(self, name)) for name in names}
+
+
+def with_sessions(record: RunRecord, accounts: Mapping[str, Account]) -> RunRecord:
+    """The record with what hosts did and spent."""
+    agents = {
+        name: msgspec.structs.replace(agent, session=accounts[name]) if name in accounts else agent
+        for name, agent in record.agents.items()
+    }
+    return msgspec.structs.replace(record, agents=agents)
 
 
 def record_of_end(

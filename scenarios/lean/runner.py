@@ -22,13 +22,16 @@ from bus.messages import (
     Event,
     ProblemText,
 )
-from clients.launch import AgentProcess, AgentSpec, team
+from clients.agent_spec import AgentSpec
+from clients.hosted import HostedAgent
+from clients.launch import Agent, team
+from clients.transcript import Entry, entry_line
 
 from .run_folder import RunFolder
-from .run_record import RunOrder, RunRecord, RunStatus, record_of_end, record_of_stop
+from .run_record import RunOrder, RunRecord, RunStatus, record_of_end, record_of_stop, with_sessions
 from .run_state import RunState
 from .server_process import ServerAddress, died, own_server, remote_server
-from .team import Member, parse_team
+from .team import agent_spec, parse_team
 
 CREATE_TIMEOUT_S = 120.0
 SETTLE_S = 15.0
@@ -123,6 +126,7 @@ class _Run:
         self.members = parse_team(order.team, seed=order.seed)
         self.state = RunState()
         self.exit_codes: dict[str, int] = {}
+        self.agents: list[Agent] = []
         before = folder.record()
         self.seconds = before.seconds if before is not None else 0.0
         self.reason = ""
@@ -138,7 +142,8 @@ class _Run:
                 raise (died(self.folder.server_log) if self.order.server is None else _first(group)) from None
         if status.proof is not None:
             self.folder.proof_file.write_text(status.proof, encoding="utf-8")
-        return record_of_end(self.order, status, seconds=self.seconds, exit_codes=self.exit_codes, reason=self.reason)
+        record = record_of_end(self.order, status, seconds=self.seconds, exit_codes=self.exit_codes, reason=self.reason)
+        return self._with_sessions(record)
 
     @asynccontextmanager
     async def _server(self) -> AsyncGenerator[ServerAddress]:
@@ -174,8 +179,8 @@ class _Run:
                 tasks.start_soon(self._follow, link, episode, has_ended)
                 with anyio.move_on_after(self.limits.seconds):
                     specs = await self._registered(link, episode)
-                    async with team(specs, log_folder=self.folder.agent_logs) as agents:
-                        await self._watch(agents, has_ended)
+                    async with team(specs, log_folder=self.folder.agent_logs, tell=self._tell) as self.agents:
+                        await self._watch(self.agents, has_ended)
                     self.reason = "every agent has ended"
                 if self.state.is_target_proved:
                     with anyio.move_on_after(SETTLE_S):  # the server is assembling; that is not the team's time
@@ -198,27 +203,17 @@ class _Run:
 
     async def _registered(self, link: Link, episode: str) -> list[AgentSpec]:
         """Let every member join; the server decides on the roles."""
-        answers: list[tuple[Member, AgentRegistered]] = []
+        specs: list[AgentSpec] = []
         for member in self.members:
             wanted = AgentRegister(episode=episode, name=member.name, client=member.kind)
-            answers.append((member, await link.call("agent.register", wanted, AgentRegistered)))
-        status = await link.call("episode.status", EpisodeRef(episode=episode), EpisodeStatus)
-        roles = {agent.name: agent.role for agent in status.agents}
-        return [
-            AgentSpec(
-                name=member.name,
-                url=answer.url,
-                token=answer.token,
-                role=roles.get(member.name, ""),
-                seed=member.seed,
-            )
-            for member, answer in answers
-        ]
+            answer = await link.call("agent.register", wanted, AgentRegistered)
+            specs.append(agent_spec(member, answer, self.order.hosting))
+        return specs
 
-    async def _watch(self, agents: list[AgentProcess], has_ended: anyio.Event) -> None:
+    async def _watch(self, agents: list[Agent], has_ended: anyio.Event) -> None:
         """Return when the episode has ended, or a moment after the last agent."""
 
-        async def wait_for(agent: AgentProcess) -> None:
+        async def wait_for(agent: Agent) -> None:
             code = self.exit_codes[agent.spec.name] = await agent.wait()
             if code:
                 self.viewer.note(f"{agent.spec.name} ended with exit code {code}; its log is {agent.log}")
@@ -254,10 +249,21 @@ class _Run:
 
     def _take(self, event: Event, *, is_new: bool) -> None:
         lines = self.state.take(event)
+        for agent in self.agents:
+            agent.take(event)
         if is_new:
             self.folder.keep_event(event)
         self.viewer.show(self.state, lines if is_new else [])
 
+    def _tell(self, name: str, entry: Entry) -> None:
+        if line := entry_line(entry):
+            self.viewer.note(f"{name} {line}")
+
+    def _with_sessions(self, record: RunRecord) -> RunRecord:
+        accounts = {agent.spec.name: agent.account for agent in self.agents if isinstance(agent, HostedAgent)}
+        return with_sessions(record, accounts)
+
     def stopped(self, status: RunStatus, reason: str) -> RunRecord:
         """The record when the end of the episode was not reached."""
-        return record_of_stop(self.order, self.state, seconds=self.seconds, status=status, reason=reason)
+        record = record_of_stop(self.order, self.state, seconds=self.seconds, status=status, reason=reason)
+        return self._with_sessions(record)

@@ -230,7 +230,6 @@ def test_a_team_is_named_by_kind_and_count() -> None:
         ("tactician:x", "not of the form"),
         ("tactician:0", "at least one"),
         ("tactician:65", "at most 64"),
-        ("codex:1", "come later"),
         ("oracle:1", "no agent of kind oracle"),
     ],
 )
