@@ -13,7 +13,7 @@ from .judge import start_judge
 from .judge_process import Answer
 from .lean.toolchain import LEAN_VERSION
 from .policy import ALLOWED_AXIOMS, POLICY_ID
-from .types import Assembly, Certificate, Credit, Lemma
+from .types import Assembly, Certificate, Credit, Lemma, Problem
 from .world import World, write_atomically
 
 _WORD = re.compile(r"[^\W\d][\w'!?₀-₉]*")
@@ -28,12 +28,7 @@ async def assemble(world: World, root: Lemma) -> Assembly:
     Only what the final proof rests on is replayed, credited and printed.
     """
     problem = world.problem
-    if root.statement.hash != problem.statement.hash:
-        raise StatementMismatch(
-            f"{root.name} does not state {problem.theorem}",
-            expected=problem.statement.pretty,
-            got=root.statement.pretty,
-        )
+    refuse_other_statement(root, problem)
     units = world.closure([root.id])
     answer = await replay(world, units, root=root)
     proof = proof_text(world, units, root)
@@ -56,6 +51,16 @@ async def assemble(world: World, root: Lemma) -> Assembly:
     data = msgspec.json.format(msgspec.json.encode(certificate), indent=2)
     await anyio.to_thread.run_sync(write_atomically, path, data)
     return Assembly(certificate=certificate, path=str(path), proof=proof, credit=credit(units, problem.theorem, root))
+
+
+def refuse_other_statement(root: Lemma, problem: Problem) -> None:
+    """Refuse a lemma that does not state the target."""
+    if (root.statement.hash, root.statement.universes) != (problem.statement.hash, problem.statement.universes):
+        raise StatementMismatch(
+            f"{root.name} does not state {problem.theorem}",
+            expected=problem.statement.pretty,
+            got=root.statement.pretty,
+        )
 
 
 async def replay(world: World, units: list[Lemma], *, root: Lemma) -> int:

@@ -63,11 +63,10 @@ def header(text: Text, world: World) -> tuple[str, tuple[str, ...]]:
 
 def footer(text: Text) -> str:
     """Return what makes Lean write the equations of the text's definitions, so that others can work with them."""
-    tries = [
-        f"theorem Footer.of_{at} : True := by first | (have := @_root_.{name}.eq_1; exact True.intro) | exact True.intro"
-        for at, name in enumerate(text.definitions)
-    ]
-    return "\n" + "".join(f"{line}\n" for line in tries)
+    line = (
+        "theorem Footer.of_{0} : True := by first | (have := @_root_.{1}.eq_1; exact True.intro) | exact True.intro\n"
+    )
+    return "\n" + "".join(line.format(at, name) for at, name in enumerate(text.definitions))
 
 
 async def check(
@@ -190,6 +189,12 @@ async def _save(data: bytes, folder: str) -> str:
     return str(path)
 
 
+def refuse_unbalanced(text: Text) -> None:
+    """Refuse a statement that would end before the bracket that the server puts around it."""
+    if not text.is_balanced:
+        raise NotLean("the statement closes a bracket that it does not open", messages=[])
+
+
 async def elaborate_statement(
     statement: str, *, world: World, lean: ForkServer, judge: Judge, limits: Limits
 ) -> Statement:
@@ -201,8 +206,7 @@ async def elaborate_statement(
         LeanUnavailable: it could not be decided.
     """
     text = take_in(statement)
-    if not text.is_balanced:
-        raise NotLean("the statement closes a bracket that it does not open", messages=[])
+    refuse_unbalanced(text)
     head, imports = header(text, world)
     # `universe` here is for authors who write `Type u`; unused ones leave no trace in the term.
     opening = f"{head}universe u v w\ntheorem {_STATEMENT} : (\n"

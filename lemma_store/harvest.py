@@ -110,7 +110,7 @@ class Harvest:
         """
         heads = self.units[start]
         for head in heads:
-            _refuse_odd_name(public(head))
+            refuse_odd_name(public(head))
         unit = Unit(heads=heads, is_theorem=self.is_theorem(start), members={}, extras={}, uses={}, known=set())
         recursors = (item.name for item in self._declarations.values() if item.kind is Kind.RECURSOR)
         stack = [*heads, *(name for name in recursors if not unit.is_theorem and self._is_of(name, heads))]
@@ -119,7 +119,7 @@ class Harvest:
             if name in unit.members:
                 continue
             declaration = self._declarations[name]
-            _refuse_unsafe(declaration)
+            refuse_unsafe(declaration)
             unit.members[name] = declaration
             stack += self._follow(unit, declaration, refers)
         if not unit.is_theorem:
@@ -186,14 +186,16 @@ def _is_instance(name: Name) -> bool:
     return bool(name) and isinstance(name[-1], str) and name[-1].startswith("inst")
 
 
-def _refuse_unsafe(declaration: Declaration) -> None:
+def refuse_unsafe(declaration: Declaration) -> None:
+    """Refuse a constant that the kernel does not vouch for, or whose name could pass for other text."""
     if not declaration.is_safe:
         raise Refused(f"{declaration.text} is unsafe or partial")
     if not all(isinstance(part, int) or _AUXILIARY.fullmatch(part) for part in declaration.name):
         raise Refused(f"{declaration.text[:100]!r} is an odd name")
 
 
-def _refuse_odd_name(name: Name) -> None:
+def refuse_odd_name(name: Name) -> None:
+    """Refuse a name that no text can write."""
     is_plain = all(isinstance(part, str) and IDENTIFIER.fullmatch(part) for part in name)
     if not name or not is_plain or len(dotted(name)) > _MAX_NAME_CHARS:
         raise Refused(f"{dotted(name)[:100]!r} is no name for a theorem or definition")

@@ -20,7 +20,8 @@ from typing import Any
 import msgspec
 
 from .declarations import Module
-from .judgement import describe, judge_artifact, judge_composition, judge_statement
+from .description import describe
+from .judgement import judge_artifact, judge_composition, judge_statement
 from .lean.kernel import KernelLimit
 from .lean.libc import die_with_parent
 from .refusals import Refused

@@ -9,21 +9,17 @@ from typing import Any
 
 import msgspec
 
-from .declarations import Declaration, Kind
+from .declarations import Declaration, Kind, Module
+from .description import LEMMA_PREFIX, described
 from .harvest import Harvest, Unit, content_id, content_name, public, rename_with, renaming
 from .lean.core_library import ROOT_MODULE
 from .lean.kernel import KernelLimit
 from .lean.olean import read_module
 from .policy import is_allowed_extension
-from .printing import Printer
 from .refusals import Refused
 from .session import Session, in_dependency_order
 from .tasks import Artifact, Composition, Judged, Question
 from .terms import APP, CONST, PI, Name, dotted, undotted
-
-_MAX_PREMISES = 32
-LEMMA_PREFIX = "L."
-"""How the modules that hold agents' work are named."""
 
 
 def judge_artifact(session: Session, task: Artifact) -> list[Judged]:
@@ -50,7 +46,7 @@ def judge_statement(session: Session, task: Question) -> Judged:
     own = session.terms.constants(declaration.type) - session.known.keys()
     if own:
         raise Refused(f"the statement needs {dotted(min(own, key=repr))}; define it in the problem or avoid `match`")
-    return _describe(session, declaration, name=task.theorem)
+    return described(session, declaration, name=task.theorem)
 
 
 def judge_composition(session: Session, task: Composition) -> Judged:
@@ -79,66 +75,23 @@ def judge_composition(session: Session, task: Composition) -> Judged:
 
 def _read(session: Session, path: str, imports: tuple[str, ...]) -> dict[Name, Declaration]:
     module = read_module(Path(path).read_bytes(), session.terms, version=session.version)
-    if tuple(dotted(name) for name in module.imports) != imports:
-        raise Refused("the artifact imports other modules than the server wrote into its header")
+    refuse_imports(module, imports)
     if foreign := [name for name in module.extensions if not is_allowed_extension(name)]:
         raise Refused(f"the text extends Lean itself ({foreign[0]})")
-    if taken := [name for name in module.declarations if name in session.known]:
-        raise Refused(f"{dotted(taken[0])} is a name of the library, the problem or a lemma")
+    refuse_taken(module, session)
     return module.declarations
 
 
-def describe(session: Session, name: str) -> Judged:
-    """Return what the kernel holds under `name`.
-
-    Raises:
-        Refused: it holds nothing.
-    """
-    known = session.known.get(undotted(name))
-    if known is None:
-        raise Refused(f"the kernel holds nothing named {name}")
-    is_theorem = known.declaration.kind is Kind.THEOREM
-    return _describe(
-        session,
-        known.declaration,
-        name=name,
-        stored_name=name,
-        is_theorem=is_theorem,
-        axioms=tuple(sorted(known.axioms)),
-    )
+def refuse_imports(module: Module, imports: tuple[str, ...]) -> None:
+    """Refuse a module that imports other modules than these."""
+    if tuple(dotted(name) for name in module.imports) != imports:
+        raise Refused("the artifact imports other modules than the server wrote into its header")
 
 
-def _describe(session: Session, declaration: Declaration, *, name: str, **more: Any) -> Judged:
-    def find(constant: Name) -> Declaration | None:
-        known = session.known.get(constant)
-        return None if known is None else known.declaration
-
-    def find_trusted(constant: Name) -> Declaration | None:
-        known = session.known.get(constant)
-        return None if known is None or known.module.startswith(LEMMA_PREFIX) else known.declaration
-
-    return Judged(
-        name=name,
-        outcome="accepted",
-        pretty=Printer(session.terms, find, find_trusted).text(declaration.type, declaration.params),
-        statement_hash=session.statement_hash(declaration),
-        universes=len(declaration.params),
-        premises=_premises(session, declaration),
-        **more,
-    )
-
-
-def _premises(session: Session, declaration: Declaration) -> tuple[tuple[str, str], ...]:
-    terms, term = session.terms, declaration.type
-
-    def digest(part: int) -> str:
-        return terms.digest(part, declaration.params).hex()
-
-    found: list[tuple[str, str]] = []
-    while (node := terms.nodes[term])[0] == PI and not terms.loose(node[2]) and len(found) < _MAX_PREMISES:
-        found.append((digest(node[1]), digest(term)))
-        term = node[2]
-    return (*found, ("", digest(term)))
+def refuse_taken(module: Module, session: Session) -> None:
+    """Refuse a module that declares what the session knows already."""
+    if taken := [name for name in module.declarations if name in session.known]:
+        raise Refused(f"{dotted(taken[0])} is a name of the library, the problem or a lemma")
 
 
 class _Bench:
@@ -213,7 +166,7 @@ class _Bench:
         self._new_names.update(new)
         self._members |= unit.members.keys()
         self._ids.update({dotted(name): content for name in new.values()})
-        return _describe(
+        return described(
             session,
             session.known[new[unit.name]].declaration,
             name=dotted(public(unit.name)),

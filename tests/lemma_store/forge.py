@@ -104,6 +104,10 @@ class Forge:
         made = [self.head(name, type_), NIL, NIL, self.list(group), self.list(constructors), NIL]
         return self.object(5, [self.object(0, made, b"\0" * 8)])
 
+    def recursor(self, name: Sequence[str], type_: int, *, group: Sequence[int]) -> int:
+        made = [self.head(name, type_), self.list(group), NIL, NIL, self.number(1), NIL, NIL]
+        return self.object(7, [self.object(0, made, b"\0" * 8)])
+
     def module(
         self,
         constants: Sequence[int],

@@ -1,5 +1,7 @@
 """What the lemma store promises, with real Lean, a real judge and a real index."""
 
+# pyright: reportPrivateUsage=false
+
 import os
 import signal
 from collections.abc import AsyncGenerator
@@ -188,7 +190,7 @@ async def test_a_limit_is_undecided_and_a_later_check_decides(store: LemmaStore,
 
 async def test_a_judge_that_is_killed_leaves_its_checks_undecided_and_the_next_one_works(store: LemmaStore):
     text = "theorem killed (p q : Prop) (h : p ∧ q) : q := h.2\n"
-    judge = (await store._get(E)).judge
+    judge = (await store._get(E))[1]
     os.kill(judge.pid, signal.SIGSTOP)
     async with anyio.create_task_group() as tasks:
 
@@ -203,7 +205,7 @@ async def test_a_judge_that_is_killed_leaves_its_checks_undecided_and_the_next_o
         os.kill(judge.pid, signal.SIGKILL)
 
     assert verdict(await store.check(E, author="ada", source=text), "killed").outcome == "accepted"
-    assert (await store._get(E)).judge.pid != judge.pid
+    assert (await store._get(E))[1].pid != judge.pid
 
 
 async def test_only_a_lemma_that_states_the_target_is_assembled(store: LemmaStore, app_nil: Lemma):
