@@ -32,6 +32,9 @@ from .settling import Settling
 from .tokens import Tokens
 from .tools.dispatcher import Dispatcher
 
+LAST_WORDS_S = 0.2
+"""For answers to calls that were cut off to leave, before the sessions that carry them are closed."""
+
 log = structlog.get_logger()
 
 
@@ -120,10 +123,11 @@ async def _serving(http: HttpServer, door: McpDoor, mcp: McpServer, *, listener:
             await http.is_started.wait()
             yield
         finally:
-            mcp.close()
-            stop.set()
             http.should_exit = True
+            mcp.close()
             with anyio.CancelScope(shield=True), anyio.move_on_after(2 * GRACE_S):
+                await anyio.sleep(LAST_WORDS_S)
+                stop.set()
                 await http.is_stopped.wait()
 
 

@@ -43,7 +43,8 @@ class McpServer:
         self.sdk.middleware.append(_greet)
 
     def close(self) -> None:
-        """End the notification streams of sessionless clients in order."""
+        """Answer what is running, and end the notification streams of sessionless clients in order."""
+        self._dispatcher.stop()
         self._listen.close()
 
     async def _list_tools(self, ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

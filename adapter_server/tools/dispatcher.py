@@ -1,7 +1,8 @@
 """One call, from raw arguments to the text that the agent reads. Every failure becomes such a text."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -45,13 +46,21 @@ class Dispatcher:
         self._on_change = on_change
         self._repeats = Repeats()
         self._rates = Rates()
+        self._running: set[anyio.CancelScope] = set()
+
+    def stop(self) -> None:
+        """Cut off the calls that run now, long polls above all; each is answered with a retryable error."""
+        for scope in self._running:
+            scope.cancel()
 
     async def call(self, caller: Caller, tool: str, raw: Mapping[str, Any]) -> Answer:
         """Run one tool. Never raises, except when the call itself is cancelled."""
         cap = caller.policy.reply_bytes
         try:
-            with anyio.fail_after(CALL_DEADLINE_S):
+            with anyio.fail_after(CALL_DEADLINE_S) as scope, self._listed(scope):
                 return Answer(text=await self._run(caller, tool, raw))
+            error = Deadline("the server is stopping", hint="Try again in a few seconds.")
+            return Answer(text=render_error(error, cap=cap), is_error=True)
         except AdapterError as error:
             return Answer(text=render_error(error, cap=cap), is_error=True)
         except TimeoutError:
@@ -62,6 +71,14 @@ class Dispatcher:
             log.exception("tool_failed", tool=tool, episode=caller.episode, agent=caller.agent, trace=trace)
             error = Internal("the server has a defect", hint="Go on with something else.", trace=trace)
             return Answer(text=render_error(error, cap=cap), is_error=True)
+
+    @contextmanager
+    def _listed(self, scope: anyio.CancelScope) -> Generator[None]:
+        self._running.add(scope)
+        try:
+            yield
+        finally:
+            self._running.discard(scope)
 
     async def _run(self, caller: Caller, name: str, raw: Mapping[str, Any]) -> str:
         owner = (caller.episode, caller.agent)

@@ -1,9 +1,8 @@
 """`say`: messages between agents."""
 
-from lemma_store.store import LemmaStore
-
 from blackboard.board import Board
 from bus.errors import BadArguments
+from lemma_store.store import LemmaStore
 
 from .arguments import SayArguments
 from .caller import Caller

@@ -24,6 +24,7 @@ from tests.adapter_server.conftest import (
     APP_NIL,
     APP_NIL_PROOF,
     REV_REV,
+    Agent,
     DaemonProcess,
     agent_client,
     open_episode,
@@ -103,6 +104,30 @@ async def test_a_stopped_daemon_leaves_no_process_and_no_address(
     assert daemon.folder.server() is None
     assert not psutil.wait_procs(family, timeout=5)[1]
     assert not list(daemon.folder.scratch.iterdir())
+
+
+async def test_a_daemon_that_stops_does_not_wait_for_those_who_wait(tmp_path: Path) -> None:
+    daemon = DaemonProcess(tmp_path / "data")
+    daemon.start()
+    async with daemon.bus() as link:
+        episode = (await open_episode(link)).episode
+        tokens = [await register(link, episode, name) for name in ("ada", "bob")]
+    answers: list[dict[str, object]] = []
+
+    async def waits(agent: Agent) -> None:
+        answers.append(await agent.fails("wait", timeout_s=40))
+
+    async with agent_client(tokens[0], "legacy") as ada, agent_client(tokens[1]) as bob:
+        await ada.ok("digest")
+        await bob.ok("digest")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(waits, ada)
+            tasks.start_soon(waits, bob)
+            await anyio.wait_all_tasks_blocked()
+            with anyio.fail_after(15):
+                assert await anyio.to_thread.run_sync(daemon.stop) == 0
+    assert [(answer["code"], answer["retry"]) for answer in answers] == [("deadline", True)] * 2
+    assert "Traceback" not in daemon.log.read_text()
 
 
 async def test_a_port_in_use_is_said_before_anything_starts(tmp_path: Path) -> None:
