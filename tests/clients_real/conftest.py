@@ -4,18 +4,25 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
+import httpx2
 import msgspec
 import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import TextContent
 
 from bus.link import Link, connect
 from bus.messages import (
     AgentRegister,
     AgentRegistered,
+    EpisodeClose,
     EpisodeCreate,
     EpisodeCreated,
     EpisodeRef,
@@ -27,10 +34,12 @@ from clients.agent_spec import AgentSpec, Budget
 from clients.binaries import PROGRAMS, Program
 from clients.hosted import FollowingLimits, HostedAgent
 from clients.launch import team
-from clients.transcript import ToolCalled, read_transcript
+from clients.transcript import Entry, ToolCalled, read_transcript
 from scenarios.lean.problem_files import load_problem
 from scenarios.lean.server_process import ServerAddress, own_server
 from tests.model_endpoints.server import ScriptedModel
+
+E = TypeVar("E", bound=Entry)
 
 INSTALL_TIMEOUT_S = 240
 FAST = FollowingLimits(restart_pause_s=0.2, wake_every_s=1.0, idle_s=3600.0)
@@ -100,6 +109,7 @@ class Bench:
     def __init__(self, *, link: Link, server: ServerAddress, folder: Path, episode: str) -> None:
         self.link, self.server, self.folder, self.episode = link, server, folder, episode
         self.logs = folder / "agents"
+        self.began = time.time()
         self.events: list[Event] = []
         self.specs: list[AgentSpec] = []
         self._agents: list[HostedAgent] = []
@@ -145,29 +155,66 @@ class Bench:
                         return event
                 await changed.wait()
 
+    async def call(self, spec: AgentSpec, tool: str, **arguments: object) -> str:
+        """A tool call in an agent's name, without a host."""
+        transport = streamable_http_client(
+            spec.url, http_client=httpx2.AsyncClient(headers={"Authorization": f"Bearer {spec.token}"}, timeout=60)
+        )
+        async with Client(transport) as client:
+            result = await client.call_tool(tool, arguments)
+        text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+        assert not result.is_error, text
+        return text
+
     async def status(self) -> EpisodeStatus:
         return await self.link.call("episode.status", EpisodeRef(episode=self.episode), EpisodeStatus)
 
+    def entries(self, name: str) -> list[Entry]:
+        return [line.entry for line in read_transcript(self.logs / f"{name}.jsonl")]
+
+    async def entry(self, name: str, kind: type[E], *, timeout_s: float = 30.0, **fields: object) -> E:
+        """The first entry of a kind in an agent's transcript, once it is there."""
+        with anyio.fail_after(timeout_s):
+            while True:
+                for entry in self.entries(name) if (self.logs / f"{name}.jsonl").exists() else []:
+                    if isinstance(entry, kind) and all(getattr(entry, key) == fields[key] for key in fields):
+                        return entry
+                await anyio.sleep(0.05)
+
     def calls(self, name: str) -> list[ToolCalled]:
-        lines = read_transcript(self.logs / f"{name}.jsonl")
-        return [line.entry for line in lines if isinstance(line.entry, ToolCalled)]
+        return [entry for entry in self.entries(name) if isinstance(entry, ToolCalled)]
 
 
-@asynccontextmanager
-async def bench(
-    folder: Path, model: ScriptedModel, patch: pytest.MonkeyPatch, *, problem: str = "rev_rev"
-) -> AsyncGenerator[Bench]:
-    """A daemon with one open episode; the clients that are started inside find the scripted model."""
-    for name, value in model.environment.items():
-        patch.setenv(name, value)
-    shipped = load_problem(problem)
-    text = ProblemText(name=shipped.name, source=shipped.source, theorem=shipped.theorem)
-    async with (
-        own_server(folder / "server", log=folder / "server.log") as server,
-        connect(server.url, token=server.token) as link,
-    ):
-        created = await link.call("episode.create", EpisodeCreate(problem=text), EpisodeCreated, timeout_s=120)
-        yield Bench(link=link, server=server, folder=folder, episode=created.episode)
+@pytest.fixture(scope="session")
+async def daemon(binaries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[ServerAddress]:
+    """One daemon for all tests; each has an episode of its own."""
+    assert binaries
+    folder = tmp_path_factory.mktemp("daemon")
+    async with own_server(folder / "server", log=folder / "server.log") as server:
+        yield server
+
+
+OpenBench = Callable[..., AbstractAsyncContextManager[Bench]]
+
+
+@pytest.fixture
+def bench(daemon: ServerAddress, real_clients: pytest.MonkeyPatch, tmp_path: Path) -> OpenBench:
+    """Opens an episode; the clients that are started inside find the scripted model."""
+
+    @asynccontextmanager
+    async def opened(model: ScriptedModel, *, problem: str = "rev_rev") -> AsyncGenerator[Bench]:
+        for name, value in model.environment.items():
+            real_clients.setenv(name, value)
+        shipped = load_problem(problem)
+        text = ProblemText(name=shipped.name, source=shipped.source, theorem=shipped.theorem)
+        async with connect(daemon.url, token=daemon.token) as link:
+            created = await link.call("episode.create", EpisodeCreate(problem=text), EpisodeCreated, timeout_s=120)
+            try:
+                yield Bench(link=link, server=daemon, folder=tmp_path, episode=created.episode)
+            finally:
+                await link.call("episode.close", EpisodeClose(episode=created.episode), EpisodeStatus)
+
+    return opened
 
 
 def facts_of(call: ToolCalled) -> dict[str, object]:
