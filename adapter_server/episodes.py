@@ -93,7 +93,7 @@ class Episodes:
         return EpisodeCreated(episode=episode, root=root.id, statement=root.statement, bundle=bundle.id)
 
     async def register(self, request: AgentRegister) -> AgentRegistered:
-        """Let an agent join and tell its address and token; the same name again gets the same.
+        """Let an agent join and tell its address and token; the same name again gets the same, in the role it has.
 
         Raises:
             BadArguments: if name or role cannot be used.
@@ -110,9 +110,8 @@ class Episodes:
         meta = await self._board.meta(request.episode)
         if meta.status != "open":
             raise EpisodeClosed(f"the episode is {meta.status}", status=meta.status)
-        team = [row.name for row in await self._board.agents(request.episode)]
-        index = team.index(request.name) if request.name in team else len(team)
-        role = request.role or self._policy(meta).role_of(index)
+        team = {row.name: row.role for row in await self._board.agents(request.episode)}
+        role = request.role or team.get(request.name) or self._policy(meta).role_of(len(team))
         await self._board.join(request.episode, request.name, role)
         self._callers.pop((request.episode, request.name), None)
         log.info("agent_joined", episode=request.episode, agent=request.name, role=role, client=request.client)

@@ -126,6 +126,7 @@ async def test_options_that_make_no_sense_are_refused(link: Link) -> None:
 async def test_an_agent_registers_again_under_its_name_and_others_cannot_take_odd_names(link: Link) -> None:
     episode = (await open_episode(link)).episode
     first = await register(link, episode, "ada")
+    assert await register(link, episode, "ada") == first
     again = await register(link, episode, "ada", "scout")
     assert (again.agent, again.url, again.token) == (first.agent, first.url, first.token)
     assert again.role == "scout"

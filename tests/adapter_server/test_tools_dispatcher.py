@@ -257,13 +257,13 @@ async def test_settling_is_tried_again_when_it_may_help_and_survives_defects(
     with anyio.fail_after(5):
         async with background_tasks() as tasks:
             settling = await Settling.recover(folder, board=board, lemma_store=broken.as_store(), tasks=tasks)
-            while broken.failures:  # noqa: ASYNC110 - bounded above
+            while broken.failures:
                 await anyio.sleep(0.01)
             for failure in (LeanUnavailable("no"), ZeroDivisionError("defect")):
                 broken.failures.append(failure)
                 settling.nudge("e")
                 settling.nudge("e")
-                while broken.failures:  # noqa: ASYNC110 - bounded above
+                while broken.failures:
                     await anyio.sleep(0.01)
             settling.watch_time("e", seconds=0.01)
             while (await board.meta("e")).status == "open":
