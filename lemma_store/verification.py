@@ -13,12 +13,14 @@ from bus.errors import AdapterError
 from .assembly import CERTIFICATE, sha256
 from .checking import Limits, elaborate_statement
 from .judge import start_judge
+from .judge_process import Admit
 from .lean.core_library import ROOT_MODULE, build_core_library
 from .lean.elaboration import ForkServer
 from .lean.toolchain import Toolchain, find_toolchain
 from .opening import compile_definitions
 from .policy import ALLOWED_AXIOMS, POLICY_ID
 from .problem_text import ProblemText, split
+from .tasks import Judged
 from .types import Certificate, Problem, Statement
 from .world import PROBLEM_MODULE, World, write_atomically
 
@@ -113,24 +115,50 @@ async def _replay(
         raise _NotProved(f"the certificate does not name the file of {missing[0]}")
     world = World(work, core=core, toolchain=toolchain, problem=_draft(text))
     async with start_judge(toolchain, trusted) as judge:
+        # The target is locked before the kernel hears of any lemma.
         wanted = await elaborate_statement(text.statement, world=world, lean=lean, judge=judge, limits=Limits())
-    async with start_judge(toolchain, [*trusted, *lemmas]) as judge:
+        declarations = judge.declarations
+        for name, path in lemmas:
+            admitted = await judge.ask(Admit(module=name, path=str(path)))
+            if admitted.status != "done":
+                raise _NotProved(f"{name} is not accepted: {admitted.reason}")
+            declarations = admitted.declarations
         answer = await judge.look_up(certificate.root)
-        if answer.status != "done":
-            raise _NotProved(answer.reason)
-        unit = answer.judged[0]
-        reasons: list[str] = []
-        if unit.statement_hash != wanted.hash:
-            reasons.append(f"{certificate.root} states {unit.pretty}, not {wanted.pretty}")
-        if not unit.is_theorem:
-            reasons.append(f"{certificate.root} is no theorem")
-        if forbidden := set(unit.axioms) - set(ALLOWED_AXIOMS):
-            reasons.append(f"the proof rests on {', '.join(sorted(forbidden))}")
-        return Verification(
-            is_proved=not reasons, theorem=text.theorem, statement=unit.pretty, axioms=unit.axioms,
-            kernels=(f"lean {toolchain.version} ({toolchain.id})",), reasons=tuple(reasons),
-            modules=len(trusted) + len(lemmas), declarations=judge.declarations,
-        )  # fmt: skip
+    if answer.status != "done":
+        raise _NotProved(answer.reason)
+    found = Verification(
+        is_proved=True, theorem=text.theorem, statement=answer.judged[0].pretty, axioms=answer.judged[0].axioms,
+        kernels=(f"lean {toolchain.version} ({toolchain.id})",), modules=len(trusted) + len(lemmas),
+        declarations=declarations,
+    )  # fmt: skip
+    reasons = [*_unproved(answer.judged[0], wanted, certificate), *_untrue(certificate, found, library=core.id)]
+    return msgspec.structs.replace(found, is_proved=not reasons, reasons=tuple(reasons))
+
+
+def _unproved(unit: Judged, wanted: Statement, certificate: Certificate) -> list[str]:
+    """Return why `unit` is no proof of `wanted`."""
+    reasons: list[str] = []
+    if (unit.statement_hash, unit.universes) != (wanted.hash, wanted.universes):
+        reasons.append(f"{certificate.root} states {unit.pretty}, not {wanted.pretty}")
+    if not unit.is_theorem:
+        reasons.append(f"{certificate.root} is no theorem")
+    if forbidden := set(unit.axioms) - set(ALLOWED_AXIOMS):
+        reasons.append(f"the proof rests on {', '.join(sorted(forbidden))}")
+    if unit.statement_hash != certificate.statement_hash:
+        reasons.append("the certificate gives another hash of the statement")
+    return reasons
+
+
+def _untrue(certificate: Certificate, found: Verification, *, library: str) -> list[str]:
+    """Return what the certificate says and the replay does not."""
+    claims = {
+        "statement": (certificate.statement, found.statement),
+        "axioms": (certificate.axioms, found.axioms),
+        "kernels": (certificate.kernels, found.kernels),
+        "library": (certificate.library, library),
+        "declarations": (certificate.declarations, found.declarations),
+    }
+    return [f"the certificate says {name} {one}, not {two}" for name, (one, two) in claims.items() if one != two]
 
 
 def _draft(text: ProblemText) -> Problem:
