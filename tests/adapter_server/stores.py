@@ -104,7 +104,7 @@ async def stranger(folder: Path, *, socket: Path, holds_lock: bool) -> AsyncGene
     async with process:
         try:
             with anyio.fail_after(10):
-                while not await anyio.Path(socket).exists():  # noqa: ASYNC110 - a file wakes no event
+                while not await anyio.Path(socket).exists():
                     await anyio.sleep(0.01)
             yield process
         finally:

@@ -152,7 +152,7 @@ async def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(
         broken.touch()
         os.kill(pid, signal.SIGKILL)
         with anyio.fail_after(20):
-            while not tried.exists():  # noqa: ASYNC110 - a file wakes no event
+            while not tried.exists():
                 await anyio.sleep(0.01)
             broken.unlink()
             assert await comes_back(address) != pid

@@ -1,6 +1,7 @@
 """What a check can use up, and how it ends."""
 
 import ctypes
+import mmap
 import os
 import signal
 import threading
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from lemma_store.lean.core_library import CoreLibrary
+from lemma_store.lean.elaboration import Elaboration, ForkServer
 from lemma_store.lean.jobs import Confinement, Limits
 from tests.lemma_store.attacks import (
     NOTHING,
@@ -58,8 +61,8 @@ def test_four_gigabytes_are_too_much_memory(confinement: Confinement, scratch: P
 def test_address_space_is_limited_too(scratch: Path):
     def action() -> int:
         try:
-            bytearray(9 << 30)
-        except MemoryError:
+            mmap.mmap(-1, 65 << 30)
+        except (MemoryError, OSError):
             return say("refused")
         return 0
 
@@ -186,3 +189,16 @@ def test_a_library_folder_that_is_missing_is_no_verdict(scratch: Path, tmp_path:
 
     assert report.outcome == "crashed"
     assert "missing" in report.reason or "No such file" in report.reason
+
+
+@pytest.mark.anyio
+async def test_a_text_of_many_theorems_has_the_address_space_that_its_threads_reserve(
+    lean: ForkServer, core: CoreLibrary
+):
+    """Eight GiB of it ended such texts by signal 11: Lean reserves a stack for every theorem in work."""
+    lemma = "theorem t{0} (p q : Nat) (h : p + {0} = q) : q = p + {0} := by\n  induction p <;> simp_all\n"
+    text = "prelude\nimport MiniCore\n" + "".join(lemma.format(number) for number in range(24))
+
+    done = await lean.run(Elaboration(source=text.encode(), lean_path=(str(core.folder),)))
+
+    assert (done.outcome, done.exit_code) == ("finished", 0)
