@@ -14,45 +14,41 @@ POLICY_VERSION = 1
 POLICY_ID = hashlib.sha256(repr((POLICY_VERSION, sorted(ALLOWED_AXIOMS.items()))).encode()).hexdigest()[:16]
 """Names this policy in verdicts and certificates."""
 
-# Extensions that honest theorems and definitions touch. Entries never travel into the store, whatever they are;
-# an artifact that touches another extension is refused because nothing an agent may write needs it.
+# What honest theorems and definitions leave behind in Lean's environment extensions. Entries never travel into the
+# store, whatever they are; an artifact that touches another extension is refused because no accepted text leads to it.
 ALLOWED_EXTENSIONS = frozenset({
-    "Lean.auxRecExt",
-    "Lean.noConfusionExt",
-    "Lean.declRangeExt",
-    "Lean.protectedExt",
-    "Lean.aliasExtension",
-    "Lean.noncomputableExt",
-    "Lean.classExtension",
-    "reducibilityCore",
-    "recExt",
-    "Lean.Compiler.inlineAttrs",
-    "Lean.projectionFnInfoExt",
-    "Lean.deprecatedModuleExt",
-    "Lean.backwardDefeqAttr",
-    "Lean.defeqAttr",
     "Lean.IR.declMapExt",
-    "Lean.Meta.congrKindsExt",
-    "Lean.Meta.simpExtension",
-    "Lean.Meta.completionBlackListExt",
-    "Lean.Meta.instanceExtension",
-    "Lean.Meta.Match.Extension.extension",
-    "Lean.Meta.Grind.grindExt",
-    "Lean.Meta.globalInstanceExtension",
-    "Lean.Meta.unificationHintExtension",
+    "Lean.Compiler.inlineAttrs",
+    "Lean.Compiler.nospecializeAttr",
+    "Lean.Compiler.specializeAttr",
+    "Lean.aliasExtension",
+    "Lean.auxRecExt",
+    "Lean.backwardDefeqAttr",
+    "Lean.classExtension",
+    "Lean.declRangeExt",
+    "Lean.defeqAttr",
+    "Lean.deprecatedModuleExt",
     "Lean.docStringExt",
-    "Lean.Elab.Structural.eqnInfoExt",
-    "Lean.Elab.WF.eqnInfoExt",
-    "Lean.Elab.PartialFixpoint.eqnInfoExt",
+    "Lean.matchPatternAttr",
+    "Lean.moduleDocExt",
+    "Lean.neverExtractAttr",
+    "Lean.noConfusionExt",
+    "Lean.noncomputableExt",
+    "Lean.projectionFnInfoExt",
+    "Lean.protectedExt",
+    "recExt",
+    "reducibilityCore",
+    "reducibilityExtra",
 })  # fmt: skip
-ALLOWED_EXTENSION_PREFIXES = ("Lean.Compiler.LCNF.", "_private.Lean.", "Lean.Elab.", "Lean.Meta.", "Lean.Linter.")
-"""Families of bookkeeping extensions; those that register native code or parsers are not among them."""
+_FAMILIES = ("Lean.Compiler.LCNF.", "_private.Lean.", "Lean.Elab.", "Lean.Meta.", "Lean.Linter.", "Lean.Tactic.")
+"""Bookkeeping of the compiler, the elaborator and the tactics."""
 
-REFUSED_EXTENSIONS = ("Lean.Elab.Command", "Lean.Elab.Tactic.tacticElab", "Lean.Elab.macro", "Lean.Elab.Term.termElab")
+_CODE = ("Attribute", "simproc", "Simproc", "unificationHint", "Parser", "InitAttr", "CSimp")
+"""What registers code, syntax or unification rules, in whichever family."""
 
 
 def is_allowed_extension(name: str) -> bool:
     """Return whether an artifact may hold entries of the environment extension `name`."""
     if name in ALLOWED_EXTENSIONS:
         return True
-    return name.startswith(ALLOWED_EXTENSION_PREFIXES) and not name.startswith(REFUSED_EXTENSIONS)
+    return name.startswith(_FAMILIES) and not any(word in name for word in _CODE)

@@ -56,6 +56,7 @@ class Explorer:
             self._levels = self._exploration.levels(4 if only_conditional else 9)
         self._rippling = Rippling(knowledge.rewriter, knowledge.theory)
         self._pending: list[Candidate] = []
+        self._later: list[Candidate] = []
         self._is_exhausted = root is None
 
     async def step(self) -> bool:
@@ -80,6 +81,7 @@ class Explorer:
                 found = next(self._levels)
             except StopIteration:
                 self._is_exhausted = True
+                self._pending += self._later
                 return
             if found:
                 self._take(found)
@@ -93,7 +95,9 @@ class Explorer:
                 continue
             statement = exploration.statement(equation)
             if statement is not None and len(self._pending) < MOST_PENDING:
-                self._pending.append(Candidate(equation=equation, statement=statement, born_at=time.monotonic()))
+                candidate = Candidate(equation=equation, statement=statement, born_at=time.monotonic())
+                is_later = bool(equation.conditions) and not self._only_conditional
+                (self._later if is_later else self._pending).append(candidate)
 
     def _ready(self) -> tuple[list[tuple[Candidate, Hint]], bool]:
         """Candidates that rewriting proves, each with how; and whether all were looked at."""

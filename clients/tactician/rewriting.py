@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from .definitions import Theory
-from .terms import Expr, Term, constants, is_plain, match, plain_args, substitute, subterms, variables
+from .terms import Binding, Expr, Term, apply, constants, is_plain, match, plain_args, substitute, subterms, variables
 
 FIXED = "!"
 """Marks variables of a goal that stand for themselves: constants, lowest in the order."""
@@ -34,7 +34,7 @@ class Precedence:
     def rank(self, term: Term) -> int:
         """Position of the head; variables applied to arguments come between constructors and operations."""
         if term.head.startswith(FIXED):
-            return -2000
+            return -500 if term.args else -2000
         return -500 if term.is_var else self._rank.get(term.head, -400)
 
     def is_greater(self, left: Expr, right: Expr) -> bool:
@@ -244,6 +244,8 @@ def _decided(term: Term) -> Expr | None:
 def _built_in(term: Term) -> Expr | None:
     """Steps for equality and Boolean connectives."""
     args = term.args
+    if term.head == "apply" and isinstance(args[0], Binding) and args[0].kind == "fun":
+        return apply(substitute(args[0].body, {args[0].name: args[1]}), args[2:])
     if term.head == "=" and len(args) == 2:
         if args[0] == args[1]:
             return Term("True")

@@ -11,7 +11,7 @@ from .goals import Goal
 from .proving import Tactics, Variable, recursive_positions
 from .rewriting import FALSE, FIXED, TRUE, Rewriter, as_equation
 from .statements import Statement
-from .terms import Binding, Expr, Term, is_plain, replace, substitute, subterms, var, variables
+from .terms import Binding, Expr, Match, Term, replace, substitute, subterms, var, variables
 
 MOST_TESTS = 4
 """Conditions that may be decided both ways on one path."""
@@ -23,6 +23,7 @@ BUDGET = 60
 """Subgoals of one attempt."""
 
 Equation = tuple[Expr, Expr]
+_BOOL = Term("Bool")
 
 
 class Hint(msgspec.Struct, frozen=True):
@@ -52,6 +53,12 @@ class Hypothesis(msgspec.Struct, frozen=True):
     conditions: tuple[Equation, ...]
     is_directed: bool
 
+    def instance(self, mapping: Mapping[str, Expr]) -> Hypothesis:
+        """The same about given values: what rewriting makes of it may depend on them."""
+        conditions = tuple((substitute(one, mapping), substitute(other, mapping)) for one, other in self.conditions)
+        left, right = substitute(self.left, mapping), substitute(self.right, mapping)
+        return Hypothesis(left, right, conditions, self.is_directed)
+
     def put(self, old: Expr, new: Expr) -> Hypothesis:
         """The same about a special case."""
         conditions = tuple((replace(one, old, new), replace(other, old, new)) for one, other in self.conditions)
@@ -77,6 +84,7 @@ class Rippling:
         self._rewriter = rewriter
         self._theory = theory
         self._constructors = theory.constructors()
+        self._signatures = theory.signatures()
         self._places = recursive_positions(theory)
         self._budget = 0
         self._split: list[str] = []
@@ -86,7 +94,7 @@ class Rippling:
 
     def hint_for(self, statement: Statement, tactics: Tactics) -> Hint | None:
         """How to prove the statement, None when rewriting does not find it."""
-        if not all(is_plain(item) for item in (*statement.hypotheses, statement.conclusion)):
+        if not all(_is_quantifier_free(item) for item in (*statement.hypotheses, statement.conclusion)):
             return None
         if self._attempt([self._goal(statement, (), {})]):
             return self._hint("", statement)
@@ -129,11 +137,13 @@ class Rippling:
     def _inductive_cases(self, statement: Statement, variable: Variable, *, is_directed: bool) -> list[Subgoal]:
         found: list[Subgoal] = []
         for value, fields in self._values(variable.datatype, variable.kind, variable.name):
-            hypotheses = tuple(
+            general = tuple(
                 _hypothesis(statement, variable.name, Term(name), is_directed=is_directed)
                 for name, kind in fields.items()
                 if kind == variable.kind
             )
+            fixed = {name: Term(f"{FIXED}{name}") for name, _ in statement.binders}
+            hypotheses = (*general, *(item.instance(fixed) for item in general))
             found.append(self._goal(_instance(statement, {variable.name: value}), hypotheses, fields))
         return found
 
@@ -161,27 +171,40 @@ class Rippling:
         for item in goal.hypotheses:
             put = rewriter.add_directed if item.is_directed else rewriter.add
             put(item.left, item.right, item.conditions)
-        if self._take_facts(goal.facts, rewriter):
+        facts = self._take_facts(goal.facts, rewriter)
+        if facts is None:
             return True
+        for item in goal.hypotheses:
+            self._add_reduced(item, rewriter)
         left, right = rewriter.normal(goal.left), rewriter.normal(goal.right)
         if left == right:
             return True
         if (pairs := self._decomposed(left, right)) is not None:
             return all(self._solve(_with_sides(goal, one, other)) for one, other in pairs)
         goal = _with_sides(goal, left, right)
-        condition = next(_conditions(Term("=", (left, right))), None)
+        everything = Term("all", (left, right, *(side for fact in facts for side in fact)))
+        condition = next(_conditions(everything), None) or next(self._blocking_tests(everything), None)
         if condition is not None and goal.tests > 0:
             self._tests = max(self._tests, MOST_TESTS - goal.tests + 1)
             return all(self._solve(_assuming(goal, facts)) for facts in _decisions(condition))
-        return self._by_cases(goal, rewriter)
+        return self._by_cases(goal, facts)
 
-    def _by_cases(self, goal: Subgoal, rewriter: Rewriter) -> bool:
+    def _add_reduced(self, item: Hypothesis, rewriter: Rewriter) -> None:
+        """A hypothesis about special values, as rewriting leaves the terms that it has to match."""
+        left = rewriter.normal(item.left)
+        if left != item.left and isinstance(left, Term) and left.args:
+            conditions = tuple((rewriter.normal(one), rewriter.normal(other)) for one, other in item.conditions)
+            right = rewriter.normal(item.right)
+            if left != right:
+                rewriter.add_directed(left, right, conditions)
+
+    def _by_cases(self, goal: Subgoal, facts: list[Equation]) -> bool:
         """Take apart a variable that blocks a function."""
         if self._stuck is None:
             self._stuck = goal
         if goal.cases == 0:
             return False
-        sides = [goal.left, goal.right, *(rewriter.normal(side) for fact in goal.facts for side in fact)]
+        sides = [goal.left, goal.right, *(side for fact in facts for side in fact)]
         name = next((name for side in sides for name in self._blocking(side, goal.kinds)), None)
         if name is None:
             return False
@@ -202,31 +225,58 @@ class Rippling:
                     if isinstance(kind, Term) and kind.head in self._theory.datatypes:
                         yield arg.head
 
-    def _take_facts(self, facts: tuple[Equation, ...], rewriter: Rewriter) -> bool:
-        """Use facts as rules; True when they contradict each other."""
+    def _blocking_tests(self, expr: Expr) -> Iterator[Expr]:
+        """Boolean terms that block a function which takes a Boolean apart."""
+        for sub in subterms(expr):
+            if not isinstance(sub, Term):
+                continue
+            for index in sorted(self._places.get(sub.head, ())):
+                arg = sub.args[index] if index < len(sub.args) else None
+                known = self._signatures.get(arg.head) if isinstance(arg, Term) and arg.args else None
+                if known is not None and arg is not None and known.result == _BOOL and not _has_condition(arg):
+                    yield Term("=", (arg, TRUE))
+
+    def _take_facts(self, facts: tuple[Equation, ...], rewriter: Rewriter) -> list[Equation] | None:
+        """Use facts as rules; what they became, or None when they contradict each other."""
+        found: list[Equation] = []
         pending = list(facts)
         while pending:
             left, right = (rewriter.normal(side) for side in pending.pop())
             if left == right:
                 continue
-            if (pairs := self._decomposed(left, right)) is not None:
+            if (pairs := self._decomposed(left, right) or _conjuncts(left, right)) is not None:
                 pending += pairs
             elif self._is_built(left) and self._is_built(right):
-                return True
+                return None
             else:
                 rewriter.add(left, right)
-        return False
+                found.append((left, right))
+        return found
 
     def _is_built(self, expr: Expr) -> bool:
         return isinstance(expr, Term) and (expr.head in self._constructors or expr.head in {"True", "False"})
 
     def _decomposed(self, left: Expr, right: Expr) -> list[Equation] | None:
-        """Argument pairs when both sides are built by the same constructor."""
+        """Argument pairs when both sides are built by the same constructor (of at least one argument)."""
         if not isinstance(left, Term) or not isinstance(right, Term) or left.head not in self._constructors:
             return None
         if left.head != right.head or len(left.args) != len(right.args):
             return None
-        return list(zip(left.args, right.args, strict=True))
+        return list(zip(left.args, right.args, strict=True)) or None
+
+
+def _conjuncts(left: Expr, right: Expr) -> list[Equation] | None:
+    """Both parts of a true conjunction or of a false disjunction."""
+    if isinstance(left, Term) and (left.head, right) in {("Bool.and", TRUE), ("Bool.or", FALSE)}:
+        return [(arg, right) for arg in left.args]
+    return None
+
+
+def _is_quantifier_free(expr: Expr) -> bool:
+    """No binders but those of functions."""
+    return all(
+        not isinstance(sub, Match) and (not isinstance(sub, Binding) or sub.kind == "fun") for sub in subterms(expr)
+    )
 
 
 def _hypothesis(statement: Statement, name: str, field: Term, *, is_directed: bool) -> Hypothesis:
@@ -302,6 +352,10 @@ def _conditions(expr: Expr) -> Iterator[Expr]:
         if isinstance(sub, Term) and sub.head == "ite":
             yield from _conditions(sub.args[0])
             yield sub.args[0]
+
+
+def _has_condition(expr: Expr) -> bool:
+    return any(isinstance(sub, Term) and sub.head == "ite" for sub in subterms(expr))
 
 
 def _decisions(condition: Expr) -> tuple[tuple[Equation, ...], tuple[Equation, ...]]:

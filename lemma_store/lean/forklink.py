@@ -36,6 +36,7 @@ class ForkLink:
         self._waiting: dict[int, anyio.Event] = {}
         self._reports: dict[int, JobReport] = {}
         self.is_alive = True
+        self._is_stopping = False
 
     @property
     def pid(self) -> int:
@@ -49,7 +50,8 @@ class ForkLink:
                 report = decode_report(await self._next_frame())
                 self._settle(report)
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            _log.warning("fork_server_lost", pid=self.pid, running=len(self._waiting))
+            if not self._is_stopping:
+                _log.warning("fork_server_lost", pid=self.pid, running=len(self._waiting))
         finally:
             self.is_alive = False
             for job in list(self._waiting):
@@ -73,6 +75,7 @@ class ForkLink:
 
     async def stop(self) -> None:
         """End the process and everything it started."""
+        self._is_stopping = True
         with anyio.CancelScope(shield=True):
             await self._stream.aclose()
             with anyio.move_on_after(_STOP_SECONDS):

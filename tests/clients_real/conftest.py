@@ -157,10 +157,11 @@ class Bench:
 
     async def call(self, spec: AgentSpec, tool: str, **arguments: object) -> str:
         """A tool call in an agent's name, without a host."""
-        transport = streamable_http_client(
-            spec.url, http_client=httpx2.AsyncClient(headers={"Authorization": f"Bearer {spec.token}"}, timeout=60)
-        )
-        async with Client(transport) as client:
+        headers = {"Authorization": f"Bearer {spec.token}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(spec.url, http_client=http)) as client,
+        ):
             result = await client.call_tool(tool, arguments)
         text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
         assert not result.is_error, text
@@ -168,6 +169,9 @@ class Bench:
 
     async def status(self) -> EpisodeStatus:
         return await self.link.call("episode.status", EpisodeRef(episode=self.episode), EpisodeStatus)
+
+    async def close(self) -> None:
+        await self.link.call("episode.close", EpisodeClose(episode=self.episode), EpisodeStatus)
 
     def entries(self, name: str) -> list[Entry]:
         return [line.entry for line in read_transcript(self.logs / f"{name}.jsonl")]

@@ -28,7 +28,8 @@ def read_request(body: Facts) -> Conversation:
             calls[item["call_id"]] = item
         elif kind in ("function_call_output", "custom_tool_call_output"):
             results.append(_result(calls[item["call_id"]], item["output"]))
-    tools = [tool["name"] for space in objects(body.get("tools")) for tool in objects(space.get("tools"))]
+    spaces = [tool for tool in objects(body.get("tools")) if tool.get("name") == NAMESPACE]
+    tools = [str(tool["name"]) for space in spaces for tool in objects(space.get("tools"))]
     return Conversation(
         said=tuple(said), results=tuple(results), tools=tuple(tools), text="\n".join(strings(body)),
     )  # fmt: skip
