@@ -25,6 +25,8 @@ web_search = "disabled"
 
 [features]
 plugins = false
+apps = false
+multi_agent = false
 
 [analytics]
 enabled = false
