@@ -48,12 +48,21 @@ class ToolWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     enabled: bool = True
 
 
+class PromptWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a host lists a prompt; `{role}` stands for the caller's role."""
+
+    title: str
+    description: str
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which schema the folder follows and which tool contracts it was written for."""
 
     schema: int
     name: str
     contracts: dict[str, int]
+    team_prompt: PromptWords
+    role_prompt: PromptWords
 
 
 class Bundle(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,6 +17,19 @@ class DigestSizes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     messages: Annotated[int, Meta(ge=1, le=50)]
 
 
+class ReplySizes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much of a list or a text one reply shows; the rest is behind `get` or counted as left out."""
+
+    errors: Annotated[int, Meta(ge=1, le=20)]
+    goals: Annotated[int, Meta(ge=1, le=10)]
+    attempts: Annotated[int, Meta(ge=1, le=20)]
+    missing: Annotated[int, Meta(ge=1, le=50)]
+    events: Annotated[int, Meta(ge=1, le=50)]
+    error_bytes: Annotated[int, Meta(ge=100, le=2000)]
+    goal_bytes: Annotated[int, Meta(ge=100, le=2000)]
+    statement_bytes: Annotated[int, Meta(ge=80, le=1000)]
+
+
 class Rates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How often one agent may call."""
 
@@ -33,6 +46,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     leases_per_agent: Annotated[int, Meta(ge=1, le=20)]
     holders_per_node: Annotated[int, Meta(ge=1, le=20)]
     digest: DigestSizes
+    shown: ReplySizes
     delta_bytes: Annotated[int, Meta(ge=200, le=3000)]
     """Size of the news block at the end of a reply."""
 

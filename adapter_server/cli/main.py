@@ -139,6 +139,42 @@ def doctor(
 
 
 @app.command()
+def connect(
+    kind: Annotated[str, typer.Argument(help="codex, claude, or stdio: MCP over standard input and output.")],
+    *,
+    agent: Annotated[str, typer.Option(help="Name of the agent in its team.")],
+    episode: Annotated[str | None, typer.Option(help="Episode to join; default: the only one.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Data folder of the server.  [ADAPTER_DATA]")] = None,
+    server: Annotated[str | None, typer.Option(help="Address of a server elsewhere.")] = None,
+    token_file: Annotated[Path | None, typer.Option(help="Operator token for --server.  [ADAPTER_TOKEN]")] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Change the host's configuration instead of printing.")
+    ] = False,
+) -> int:
+    """Let an agent that you start yourself join an episode."""
+    from adapter_server.settings import load_settings
+
+    from .connect import run_connect
+
+    path = load_settings({"data": data}).data_path
+    return run_connect(
+        kind, agent=agent, episode=episode, data=path, server=server, token_file=token_file, is_written=write
+    )
+
+
+@app.command()
+def disconnect(
+    kind: Annotated[str, typer.Argument(help="codex or claude.")],
+    *,
+    agent: Annotated[str, typer.Option(help="Name that was given to `connect`.")],
+) -> int:
+    """Take back exactly what `connect --write` has added."""
+    from .connect import run_disconnect
+
+    return run_disconnect(kind, agent=agent)
+
+
+@app.command()
 def version() -> int:
     """Print the version."""
     from importlib.metadata import version as version_of

@@ -63,13 +63,14 @@ class McpServer:
         self, ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         caller = caller_of(ctx)
+        team, role = caller.version.manifest.team_prompt, caller.version.manifest.role_prompt
         return types.ListPromptsResult(
             prompts=[
-                types.Prompt(name="team", title="Join the team", description="How this team works together."),
+                types.Prompt(name="team", title=team.title, description=team.description),
                 types.Prompt(
                     name="role",
-                    title="My role",
-                    description=f"What the role {caller.role} is there for.",
+                    title=role.title,
+                    description=role.description.replace("{role}", caller.role),
                     arguments=[types.PromptArgument(name="role", description="Another role.", required=False)],
                 ),
             ]

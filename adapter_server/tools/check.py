@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import anyio
 
+from adapter_server.policy import ReplySizes
 from blackboard.board import Board
 from blackboard.types import LemmaNote
 from bus.errors import Deadline, LeaseLost, StaleFence
@@ -15,11 +16,6 @@ from .arguments import CheckArguments
 from .caller import Caller
 from .news import one_line
 from .reply import Facts, ToolReply, cut
-
-MAX_ERRORS = 5
-MAX_GOALS = 3
-_ERROR_BYTES = 700
-_GOAL_BYTES = 900
 
 
 async def check(arguments: CheckArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
@@ -44,7 +40,7 @@ async def _judge(arguments: CheckArguments, *, caller: Caller, board: Board, lem
     closes: dict[str, tuple[str, ...]] = {}
     with anyio.CancelScope(shield=True):
         closes |= await _record(report, node=node, caller=caller, board=board)
-    facts = _facts(report, closes) | ({"stale": stale} if stale else {})
+    facts = _facts(report, closes, caller.policy.shown) | ({"stale": stale} if stale else {})
     return ToolReply(headline=_headline(report, closes), facts=facts, is_settled=_is_settled(report))
 
 
@@ -102,20 +98,21 @@ def lemma_note(lemma: Lemma) -> LemmaNote:
     )
 
 
-def _facts(report: CheckReport, closes: dict[str, tuple[str, ...]]) -> Facts:
+def _facts(report: CheckReport, closes: dict[str, tuple[str, ...]], shown: ReplySizes) -> Facts:
     errors = [message for message in report.messages if message.severity == "error"]
     facts: Facts = {
         "verdicts": [_verdict(verdict, closes) for verdict in report.verdicts],
         "errors": [
-            {"line": one.line, "column": one.column, "text": cut(one.text, _ERROR_BYTES)} for one in errors[:MAX_ERRORS]
+            {"line": one.line, "column": one.column, "text": cut(one.text, shown.error_bytes)}
+            for one in errors[: shown.errors]
         ],
-        "goals": [cut(goal, _GOAL_BYTES) for goal in report.goals[:MAX_GOALS]],
+        "goals": [cut(goal, shown.goal_bytes) for goal in report.goals[: shown.goals]],
         "ms": round(report.elaborate_ms + report.judge_ms),
     }
-    if len(errors) > MAX_ERRORS or len(report.goals) > MAX_GOALS:
+    if len(errors) > shown.errors or len(report.goals) > shown.goals:
         facts["left_out"] = {
-            "errors": max(len(errors) - MAX_ERRORS, 0),
-            "goals": max(len(report.goals) - MAX_GOALS, 0),
+            "errors": max(len(errors) - shown.errors, 0),
+            "goals": max(len(report.goals) - shown.goals, 0),
         }
     return facts
 

@@ -13,8 +13,6 @@ from .caller import Caller
 from .news import one_line
 from .reply import Facts, ToolReply
 
-_ATTEMPTS = 5
-
 
 async def claim(arguments: ClaimArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
     """Take, renew or give back a lease.
@@ -60,7 +58,7 @@ async def _take(arguments: ClaimArguments, *, caller: Caller, board: Board, lemm
 async def _work_on(node: Node, lease: Lease, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> Facts:
     """All that an agent should know before it works on a part."""
     others = [other for other in await board.leases(caller.episode) if other.node == node.id]
-    attempts = await board.attempts(caller.episode, node.id, limit=_ATTEMPTS)
+    attempts = await board.attempts(caller.episode, node.id, limit=caller.policy.shown.attempts)
     hits = await lemma_store.find(caller.episode, q=node.statement, mode="text", limit=caller.policy.digest.lemmas)
     return {
         "node": node.id,

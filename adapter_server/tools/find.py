@@ -10,8 +10,6 @@ from .caller import Caller
 from .news import one_line
 from .reply import Facts, ToolReply
 
-_STATEMENT_BYTES = 300
-
 
 async def find(arguments: FindArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
     """Search lemmas by text, statement or goal; nodes, messages and attempts by text.
@@ -25,7 +23,10 @@ async def find(arguments: FindArguments, *, caller: Caller, board: Board, lemma_
     limit = min(arguments.limit or caller.policy.find_limit, caller.policy.find_limit)
     hits: list[Facts] = []
     if "lemmas" in arguments.in_:
-        hits += [_lemma(hit) for hit in await _lemmas(arguments, caller, lemma_store, limit)]
+        hits += [
+            _lemma(hit, caller.policy.shown.statement_bytes)
+            for hit in await _lemmas(arguments, caller, lemma_store, limit)
+        ]
     words = (arguments.q or arguments.statement or arguments.goal or "").lower().split()
     if "nodes" in arguments.in_ and arguments.mode in (None, "text"):
         hits += await _nodes(words, caller, board)
@@ -47,12 +48,12 @@ async def _lemmas(arguments: FindArguments, caller: Caller, lemma_store: LemmaSt
     return list(found)
 
 
-def _lemma(hit: Hit) -> Facts:
+def _lemma(hit: Hit, statement_bytes: int) -> Facts:
     return {
         "kind": hit.kind,
         "id": hit.id,
         "name": hit.name,
-        "statement": one_line(hit.statement, _STATEMENT_BYTES),
+        "statement": one_line(hit.statement, statement_bytes),
         "relation": hit.relation,
         "author": hit.author,
         "how": one_line(hit.how, 200),
@@ -65,7 +66,7 @@ async def _nodes(words: list[str], caller: Caller, board: Board) -> list[Facts]:
             "kind": "node",
             "id": node.id,
             "name": node.name,
-            "statement": one_line(node.statement, _STATEMENT_BYTES),
+            "statement": one_line(node.statement, caller.policy.shown.statement_bytes),
             "relation": "text",
             "author": node.author,
             "how": f"{node.status}; claim take {node.id}" if node.status == "open" else node.status,
@@ -81,7 +82,7 @@ async def _messages(words: list[str], caller: Caller, board: Board) -> list[Fact
             "kind": "message",
             "id": message.id,
             "name": message.type,
-            "statement": one_line(message.text, _STATEMENT_BYTES),
+            "statement": one_line(message.text, caller.policy.shown.statement_bytes),
             "relation": "text",
             "author": message.sender,
             "how": f"get {message.id}",
@@ -97,7 +98,7 @@ async def _attempts(words: list[str], caller: Caller, board: Board) -> list[Fact
             "kind": "attempt",
             "id": attempt.node,
             "name": one_line(attempt.approach, 80),
-            "statement": one_line(f"{attempt.outcome}: {attempt.note}", _STATEMENT_BYTES),
+            "statement": one_line(f"{attempt.outcome}: {attempt.note}", caller.policy.shown.statement_bytes),
             "relation": "text",
             "author": attempt.agent,
             "how": f"get {attempt.node} attempts",

@@ -2,6 +2,7 @@
 
 import re
 
+from adapter_server.policy import ReplySizes
 from blackboard.board import Board
 from blackboard.types import Alternative, Node, NodeDraft
 from bus.errors import BadArguments, Cyclic, Duplicate, Gone, NotLean, TooLarge
@@ -15,8 +16,6 @@ from .news import one_line
 from .reply import Facts, ToolReply, cut
 from .statements import shown, statement_of
 
-_STATEMENT_BYTES = 300
-_MESSAGES = 5
 _NAME = re.compile(r"[^\W\d][\w']*", re.ASCII)
 
 
@@ -91,7 +90,7 @@ async def _split(arguments: PlanArguments, *, caller: Caller, board: Board, lemm
         children=parts,
         glue=arguments.glue,
     )
-    glue = _accepted(report)
+    glue = _accepted(report, caller.policy.shown)
     children = [
         await _node(name, part, note=arguments.text or "", caller=caller, board=board, lemma_store=lemma_store)
         for name, part in parts
@@ -103,7 +102,7 @@ async def _split(arguments: PlanArguments, *, caller: Caller, board: Board, lemm
         children=tuple(node.id for node, _ in children),
         glue=glue,
     )
-    return _split_done(alternative, children)
+    return _split_done(alternative, children, caller.policy.shown)
 
 
 async def _part(child: Child | str, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> tuple[str, Statement]:
@@ -133,25 +132,25 @@ async def _refuse_hopeless(parent: Node, parts: list[tuple[str, Statement]], *, 
         raise TooLarge(f"{cap} parts may be open at once", hint="Close or reuse parts first.", cap=cap)
 
 
-def _accepted(report: CheckReport) -> str:
+def _accepted(report: CheckReport, sizes: ReplySizes) -> str:
     for verdict in report.verdicts:
         if verdict.lemma is not None:
             return verdict.lemma.id
-    errors = [message for message in report.messages if message.severity == "error"][:_MESSAGES]
-    reasons = [reason for verdict in report.verdicts for reason in verdict.reasons][:_MESSAGES]
+    errors = [message for message in report.messages if message.severity == "error"][: sizes.errors]
+    reasons = [reason for verdict in report.verdicts for reason in verdict.reasons][: sizes.errors]
     raise NotLean(
         "the glue does not prove the parent from the children",
         hint="Nothing was added. The children are hypotheses under their names.",
-        messages=[{"line": one.line, "column": one.column, "text": cut(one.text, 600)} for one in errors],
-        goals=[cut(goal, 900) for goal in report.goals[:3]],
+        messages=[{"line": one.line, "column": one.column, "text": cut(one.text, sizes.error_bytes)} for one in errors],
+        goals=[cut(goal, sizes.goal_bytes) for goal in report.goals[: sizes.goals]],
         reasons=[cut(reason, 400) for reason in reasons],
     )
 
 
-def _split_done(alternative: Alternative, children: list[tuple[Node, bool]]) -> ToolReply:
+def _split_done(alternative: Alternative, children: list[tuple[Node, bool]], sizes: ReplySizes) -> ToolReply:
     listed: list[Facts] = []
     for node, is_new in children:
-        one: Facts = {"node": node.id, "name": node.name, "statement": cut(node.statement, _STATEMENT_BYTES)}
+        one: Facts = {"node": node.id, "name": node.name, "statement": cut(node.statement, sizes.statement_bytes)}
         one["status"] = node.status
         listed.append(one if is_new else one | {"duplicate": True})
     left = sum(node.status != "closed" for node, _ in children)

@@ -10,8 +10,6 @@ from .closing import assembly, settle
 from .news import one_line
 from .reply import Facts, ToolReply
 
-MAX_MISSING = 20
-
 
 async def submit(arguments: SubmitArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
     """Say what is missing, or hand out the certificate and who proved what."""
@@ -22,13 +20,18 @@ async def submit(arguments: SubmitArguments, *, caller: Caller, board: Board, le
     if done is not None:
         return _solved(done)
     missing = [one.node for one in await board.frontier(caller.episode) if not one.node.alternatives]
+    shown = caller.policy.shown
     return ToolReply(
         headline=f"open: {len(missing)} parts missing",
         facts={
             "status": "open",
             "missing": [
-                {"node": node.id, "name": node.name, "statement": one_line(node.statement, 300)}
-                for node in missing[:MAX_MISSING]
+                {
+                    "node": node.id,
+                    "name": node.name,
+                    "statement": one_line(node.statement, shown.statement_bytes),
+                }
+                for node in missing[: shown.missing]
             ],
         },
         is_settled=False,

@@ -13,7 +13,6 @@ from .arguments import WaitArguments
 from .caller import Caller
 from .reply import Facts, ToolReply, cut
 
-MAX_EVENTS = 10
 _KINDS: dict[str, frozenset[str]] = {
     "mail": frozenset({"message_sent"}),
     "lemma": frozenset({"lemma_accepted"}),
@@ -37,7 +36,7 @@ async def wait(arguments: WaitArguments, *, caller: Caller, board: Board, lemma_
         events = await board.wait(caller.episode, after, min(left_s, caller.policy.lease_s / 3))
         wanted = [event for event in events if is_for(event, caller.agent) and _is_wanted(event, arguments)]
         if wanted:
-            return _happened(wanted[:MAX_EVENTS])
+            return _happened(wanted[: caller.policy.shown.events])
         after = events[-1].seq if events else after
         if not events and not is_open:
             return ToolReply(headline=f"the episode is {status}: stop", facts={"events": [], "timed_out": False})
