@@ -1,5 +1,6 @@
 """Run one text through the pipeline: intake, elaboration in the sandbox, judgement, publication."""
 
+import contextlib
 import re
 import tempfile
 import time
@@ -15,7 +16,7 @@ from .judge import Judge
 from .judge_process import Answer
 from .lean.elaboration import Elaborated, Elaboration, ForkServer
 from .lean.messages import LeanMessage
-from .publication import Publication
+from .publication import MAX_TRIES, Outdated, Publication
 from .tasks import Artifact, Question
 from .types import CheckReport, Outcome, Statement, Verdict
 from .world import PROBLEM_MODULE, World
@@ -156,19 +157,23 @@ async def _judge(
         ]
     with tempfile.TemporaryDirectory(prefix="judge-", dir=world.folder) as folder:
         artifact = await _save(done.artifact, folder)
-        task = Artifact(
-            path=artifact,
-            imports=run.imports,
-            theorems=text.theorems,
-            definitions=text.definitions,
-            world=world.stamp,
-            folder=folder,
-            lemma_ids=world.lemma_ids,
-        )
-        answer = await judge.ask(task, limit_ms=limits.judge_ms)
-        if answer.status != "done":
-            return [_whole(name, answer) for name in text.theorems]
-        return await publication.publish(answer.judged, author=author, text=text, world=world, judge=judge)
+        for _ in range(MAX_TRIES):
+            task = Artifact(
+                path=artifact,
+                imports=run.imports,
+                theorems=text.theorems,
+                definitions=text.definitions,
+                world=world.stamp,
+                folder=folder,
+                lemma_ids=world.lemma_ids,
+            )
+            answer = await judge.ask(task, limit_ms=limits.judge_ms)
+            if answer.status != "done":
+                return [_whole(name, answer) for name in text.theorems]
+            with contextlib.suppress(Outdated):
+                return await publication.publish(answer.judged, author=author, text=text, world=world, judge=judge)
+    reason = "other checks took its names again and again; submit it again"
+    return [Verdict(name=name, outcome="undecided", reasons=(reason,)) for name in text.theorems]
 
 
 def _whole(name: str, answer: Answer) -> Verdict:

@@ -1,5 +1,6 @@
 """The lemma store: problems, checks, lemmas and final proofs of all episodes. The package's face."""
 
+import contextlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ from .lean.elaboration import ForkServer
 from .lean.toolchain import Toolchain, find_toolchain
 from .opening import draft_problem, lock
 from .problem_text import split
-from .publication import Publication
+from .publication import MAX_TRIES, Outdated, Publication
 from .tasks import Composition
 from .types import Assembly, CheckReport, Hit, Lemma, Problem, Statement
 from .world import World, read_problem
@@ -140,20 +141,30 @@ class LemmaStore:
             LeanUnavailable: the judge could not decide, or refuses what must hold.
         """
         world, judge = await self._get(episode)
-        if (known := world.same(parent.hash)) is not None:
-            return known
-        parts = [world.lemma(key) for key in (glue, *children)]
+        for _ in range(MAX_TRIES):
+            if (known := world.same(parent.hash)) is not None:
+                return known
+            with contextlib.suppress(Outdated):
+                return await self._compose(
+                    world, judge, author=author, name=name, parent=parent, parts=[glue, *children]
+                )
+        raise LeanUnavailable("other checks took the name again and again", hint="try again")
+
+    async def _compose(
+        self, world: World, judge: Judge, *, author: str, name: str, parent: Statement, parts: list[str]
+    ) -> Lemma:
+        names = [world.lemma(key).name for key in parts]
         async with _folder(world) as folder:
             task = Composition(
-                glue=parts[0].name, children=tuple(part.name for part in parts[1:]), name=name, expected=parent.hash,
-                world=world.stamp, folder=folder, lemma_ids=world.lemma_ids,
+                glue=names[0], children=tuple(names[1:]), name=name, expected=parent.hash, world=world.stamp,
+                folder=folder, lemma_ids=world.lemma_ids,
             )  # fmt: skip
             answer = await judge.ask(task, limit_ms=self._limits.judge_ms)
             if answer.status != "done" or answer.judged[0].outcome != "accepted":
                 reasons = answer.reason or "; ".join(answer.judged[0].reasons)
                 raise LeanUnavailable(f"the parts do not compose: {reasons}")
             unit = answer.judged[0]
-            source = compose_source(unit.stored_name, parent, [part.name for part in parts])
+            source = compose_source(unit.stored_name, parent, names)
             verdicts = await self._publication.publish(
                 [unit], author=author, text=None, world=world, judge=judge, source=source
             )
