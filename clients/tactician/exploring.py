@@ -13,8 +13,9 @@ from .desk import Desk
 from .exploration import Equation, Exploration
 from .naming import lemma_name
 from .proving import Tactics, theorem
-from .rippling import Hint, Rippling
+from .rippling import Rippling
 from .statements import Statement, show_statement
+from .subgoals import Hint
 from .terms import Term
 
 BATCH = 4

@@ -9,8 +9,9 @@ from clients.tactician.naming import lemma_name
 from clients.tactician.planning import splits
 from clients.tactician.proving import Simp, Tactics, any_of
 from clients.tactician.rewriting import Rewriter
-from clients.tactician.rippling import Hint, Rippling
+from clients.tactician.rippling import Rippling
 from clients.tactician.statements import read_statement, show_statement
+from clients.tactician.subgoals import Hint
 from clients.tactician.syntax import parse
 from clients.tactician.terms import Term
 
