@@ -102,6 +102,8 @@ class CodexProtocol:
         if method == "thread/resume":
             self._resume = None
             return Step(entries=(trouble,), replies=(self._open_thread(),))
+        if self._thread is None:
+            return Step(entries=(trouble, SessionBegan(session="", is_connected=False)))
         return Step(entries=(trouble,))
 
     def _next(self) -> list[Message]:

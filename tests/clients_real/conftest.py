@@ -190,10 +190,15 @@ class Bench:
 
 
 @pytest.fixture(scope="session")
-async def daemon(binaries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[ServerAddress]:
+def daemon_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("daemon")
+
+
+@pytest.fixture(scope="session")
+async def daemon(binaries: dict[str, Path], daemon_folder: Path) -> AsyncGenerator[ServerAddress]:
     """One daemon for all tests; each has an episode of its own."""
     assert binaries
-    folder = tmp_path_factory.mktemp("daemon")
+    folder = daemon_folder
     async with own_server(folder / "server", log=folder / "server.log") as server:
         yield server
 
@@ -206,13 +211,16 @@ def bench(daemon: ServerAddress, real_clients: pytest.MonkeyPatch, tmp_path: Pat
     """Opens an episode; the clients that are started inside find the scripted model."""
 
     @asynccontextmanager
-    async def opened(model: ScriptedModel, *, problem: str = "rev_rev") -> AsyncGenerator[Bench]:
+    async def opened(
+        model: ScriptedModel, *, problem: str = "rev_rev", adapter: str | None = None
+    ) -> AsyncGenerator[Bench]:
         for name, value in model.environment.items():
             real_clients.setenv(name, value)
         shipped = load_problem(problem)
         text = ProblemText(name=shipped.name, source=shipped.source, theorem=shipped.theorem)
         async with connect(daemon.url, token=daemon.token) as link:
-            created = await link.call("episode.create", EpisodeCreate(problem=text), EpisodeCreated, timeout_s=120)
+            wanted = EpisodeCreate(problem=text, adapter=adapter)
+            created = await link.call("episode.create", wanted, EpisodeCreated, timeout_s=120)
             try:
                 yield Bench(link=link, server=daemon, folder=tmp_path, episode=created.episode)
             finally:
