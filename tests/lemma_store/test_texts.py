@@ -91,7 +91,8 @@ async def test_running_out_of_steps_is_undecided_and_spares_the_neighbour(store:
 
 
 async def test_definitions_travel_under_content_names_and_two_texts_share_one(store: LemmaStore):
-    text = "def snoc {{a : Type}} ({0} : lst a) (x : a) : lst a := app {0} (.cons x .nil)\ntheorem {1} : {2} := by intros; rfl\n"
+    definition = "def snoc {{a : Type}} ({0} : lst a) (x : a) : lst a := app {0} (.cons x .nil)\n"
+    text = definition + "theorem {1} : {2} := by intros; rfl\n"
 
     first = await store.check(
         E, author="ada", source=text.format("xs", "s1", "∀ {a : Type} (x : a), snoc .nil x = .cons x .nil")
@@ -107,7 +108,9 @@ async def test_definitions_travel_under_content_names_and_two_texts_share_one(st
     name = one.statement.pretty.partition("snoc_")[2].split()[0]
     assert f"snoc_{name}" in two.statement.pretty
     third = await store.check(
-        E, author="cy", source=f"theorem s3 (x : Nat) : snoc_{name} .nil x = .cons x .nil := by simp [snoc_{name}]\n"
+        E,
+        author="cy",
+        source=f"theorem s3 (x : Nat) : snoc_{name} .nil x = .cons x .nil := by simp [snoc_{name}, app]\n",
     )
     assert outcomes(third) == {"s3": "accepted"}
     assert verdict(third, "s3").lemma is not None
