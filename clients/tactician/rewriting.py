@@ -16,6 +16,7 @@ from .terms import (
     is_plain,
     match,
     plain_args,
+    size,
     substitute,
     subterms,
     variables,
@@ -216,8 +217,8 @@ def _built_in(term: Term) -> Expr | None:
 
 
 def _is_smaller(left: Expr, right: Expr) -> bool:
-    one, other = _outline(left), _outline(right)
-    return (len(one), one) < (len(other), other)
+    difference = size(left) - size(right)
+    return difference < 0 or (difference == 0 and _outline(left) < _outline(right))
 
 
 def _outline(expr: Expr) -> list[str]:

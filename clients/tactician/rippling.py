@@ -12,6 +12,7 @@ from .proving import Tactics, Variable, recursive_positions
 from .rewriting import TRUE, Rewriter, as_equation
 from .statements import Statement
 from .subgoals import (
+    MOST_CASES,
     MOST_TESTS,
     Equation,
     Hint,
@@ -55,10 +56,12 @@ class Rippling:
         self._tests = 0
         self._stuck: Subgoal | None = None
         self._deadline = 0.0
+        self._cases = MOST_CASES
 
-    def hint_for(self, statement: Statement, tactics: Tactics) -> Hint | None:
-        """How to prove the statement, None when rewriting does not find it."""
+    def hint_for(self, statement: Statement, tactics: Tactics, *, cases: int = MOST_CASES) -> Hint | None:
+        """How to prove the statement, None when rewriting does not find it taking at most so many variables apart."""
         self._deadline = time.monotonic() + SECONDS
+        self._cases = cases
         if not all(is_quantifier_free(item) for item in (*statement.hypotheses, statement.conclusion)):
             return None
         if self._attempt([self._goal(statement, (), {})]):
@@ -75,6 +78,7 @@ class Rippling:
         for case in self._inductive_cases(statement, variable, is_directed=False):
             self._budget = BUDGET
             self._deadline = time.monotonic() + SECONDS
+            self._cases = MOST_CASES
             self._stuck = None
             if not self._solve(case):
                 if self._stuck is None:
@@ -119,7 +123,7 @@ class Rippling:
         kinds = {f"{FIXED}{name}": kind for name, kind in statement.binders}
         facts = tuple(as_equation(substitute(item, fixed)) for item in statement.hypotheses)
         left, right = as_equation(substitute(statement.conclusion, fixed))
-        return Subgoal(left, right, facts, hypotheses, {**kinds, **fields})
+        return Subgoal(left, right, facts, hypotheses, {**kinds, **fields}, MOST_TESTS, self._cases)
 
     def _values(self, datatype: Datatype, kind: Expr, name: str) -> Iterator[tuple[Term, dict[str, Expr]]]:
         """Each constructor applied to fresh fields, with their types."""
