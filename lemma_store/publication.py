@@ -44,8 +44,9 @@ class Publication:
             if any(_is_outdated(unit, world) for unit in judged if unit.outcome == "accepted"):
                 raise Outdated
             for unit in judged:
-                if unit.outcome != "accepted":
-                    verdicts += [_refusal(unit)] if unit.is_theorem else []
+                withdrawn = _withdrawn(unit, world) if unit.outcome == "accepted" else ()
+                if unit.outcome != "accepted" or withdrawn:
+                    verdicts += [_refusal(unit, withdrawn)] if unit.is_theorem else []
                     continue
                 earlier = _earlier(unit, needed, world)
                 lemma = earlier or _lemma(
@@ -82,9 +83,16 @@ def _is_outdated(unit: Judged, world: World) -> bool:
     return any(name in world.lemma_ids for name in unit.names.values())
 
 
-def _refusal(unit: Judged) -> Verdict:
-    outcome: Outcome = "rejected" if unit.outcome == "rejected" else "undecided"
-    return Verdict(name=unit.name, outcome=outcome, reasons=unit.reasons)
+def _withdrawn(unit: Judged, world: World) -> tuple[str, ...]:
+    """Return why a unit may not come in though a kernel accepts it: it, or what it rests on, was revoked."""
+    if unit.id in world.revoked:
+        return (f"this very proof was revoked: {world.revoked[unit.id]}",)
+    return tuple(f"it rests on {name}, which was revoked" for name in unit.uses if name not in world.lemma_ids)
+
+
+def _refusal(unit: Judged, withdrawn: tuple[str, ...] = ()) -> Verdict:
+    outcome: Outcome = "rejected" if withdrawn or unit.outcome == "rejected" else "undecided"
+    return Verdict(name=unit.name, outcome=outcome, reasons=withdrawn or unit.reasons)
 
 
 def _lemma(unit: Judged, *, author: str, source: str, world: World) -> Lemma:

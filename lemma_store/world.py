@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -36,6 +36,8 @@ class World:
         self._by_name: dict[str, Lemma] = {}
         self._by_hash: dict[str, Lemma] = {}
         self._by_last: dict[str, Lemma] = {}
+        self.revoked: dict[str, str] = {}
+        """Content id of what was taken back → why."""
         self.lemma_ids: dict[str, str] = {}
         """Stored name → content id of every published unit, definitions included."""
 
@@ -73,6 +75,19 @@ class World:
             self._by_last[name.rpartition(".")[2]] = lemma
         if lemma.statement.hash:
             self._by_hash.setdefault(lemma.statement.hash, lemma)
+
+    def forget(self, reasons: Mapping[str, str]) -> None:
+        """Take units out of the index, for good."""
+        self.revoked.update(reasons)
+        left = [unit for unit in self._by_id.values() if unit.id not in reasons]
+        for index in (self._by_id, self._by_name, self._by_hash, self._by_last, self.lemma_ids):
+            index.clear()
+        for unit in left:
+            self.remember(unit)
+
+    def units(self) -> list[Lemma]:
+        """Return lemmas and definitions, oldest first."""
+        return list(self._by_id.values())
 
     def lemmas(self) -> list[Lemma]:
         """Return the lemmas, oldest first."""
