@@ -3,6 +3,7 @@
 import json
 import shutil
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from bus.messages import AgentRegister, AgentRegistered, EpisodeCreate, EpisodeC
 from clients.agent_spec import AgentSpec
 from clients.hosted import FollowingLimits, HostedAgent
 from clients.launch import team
-from clients.transcript import SessionBegan, ToolCalled, TurnEnded, read_transcript
+from clients.transcript import Exited, SessionBegan, ToolCalled, TurnEnded, read_transcript
 from scenarios.lean.problem_files import load_problem
 from tests.adapter_server.conftest import DaemonProcess
 from tests.clients_real.conftest import FAST, OpenBench
@@ -183,3 +184,34 @@ async def test_two_episodes_at_a_time_have_their_own_tools(
         assert seen.tools
         assert "find" not in seen.tools
         assert "Look around, in other words." in seen.text
+
+
+@pytest.mark.parametrize("name", HOSTS)
+async def test_a_model_that_fails_for_a_moment_is_asked_again(name: str, bench: OpenBench) -> None:
+    def script(seen: Conversation) -> Answer:
+        return [Call(tool="digest")] if seen.last is None else "I have seen it."
+
+    with scripted_model(script) as model:
+        model.fails = 2
+        async with bench(model) as place:
+            async with place.playing([await place.register(name)]) as agents:
+                await place.entry(name, TurnEnded, outcome="completed")
+            assert [call.tool for call in place.calls(name)] == ["digest"]
+            assert agents[0].account.sessions == 1
+
+
+@pytest.mark.parametrize("name", HOSTS)
+async def test_a_host_that_hangs_is_started_again(name: str, bench: OpenBench) -> None:
+    may_answer = threading.Event()
+
+    def script(seen: Conversation) -> Answer:
+        if seen.last is None and "cut off" not in seen.text:
+            may_answer.wait(30)
+        return [Call(tool="digest")] if seen.last is None else "I have seen it."
+
+    limits = FollowingLimits(hang_s=4, grace_s=1, restart_pause_s=0.1, wake_every_s=3600)
+    with scripted_model(script) as model:
+        async with bench(model) as place, place.playing([await place.register(name)], limits=limits):
+            await place.entry(name, Exited, reason="silent for 4 seconds")
+            await place.entry(name, ToolCalled, tool="digest")
+            may_answer.set()
