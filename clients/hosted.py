@@ -200,7 +200,7 @@ class HostedAgent:
     def _judge(self, protocol: HostProtocol) -> None:
         """Whether the session has to end."""
         now, budget, account = anyio.current_time(), self.spec.budget, self.account
-        tokens = account.usage.input + account.usage.output
+        tokens = (account.usage + protocol.spent).total
         if self._policy.is_over:
             self._decide("the episode has ended", is_final=True)
         elif budget.seconds is not None and now - self._began_at >= budget.seconds:
