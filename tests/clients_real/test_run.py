@@ -12,6 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from scenarios.lean.run_folder import RunFolder
+from tests.adapter_server.conftest import DaemonProcess
 from tests.model_endpoints.conversation import Answer, Call, Conversation
 from tests.model_endpoints.proving import prove
 from tests.model_endpoints.server import KEY, scripted_model
@@ -86,6 +88,32 @@ def test_no_host_outlives_its_run(sent: signal.Signals, tmp_path: Path) -> None:
         assert gone(hosts)
         code = runner.wait(30)
     assert code == (130 if sent == signal.SIGINT else -signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("real_clients")
+def test_a_run_is_completed_when_its_server_is_killed_and_started_again(tmp_path: Path) -> None:
+    daemon = DaemonProcess(tmp_path / "own")
+    daemon.start()
+    try:
+        with scripted_model(prove) as model:
+            args = command("rev_rev", "--team", "codex,claude", "--model", "scripted", "--out", str(tmp_path / "run"))
+            server = ["--server", daemon.url, "--token-file", str(daemon.folder.token_file), "--time", "100"]
+            with subprocess.Popen(
+                [*args, *server], env={**os.environ, **model.environment}, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True,
+            ) as runner:  # fmt: skip
+                assert runner.stderr is not None
+                told: list[str] = []
+                for line in runner.stderr:
+                    told.append(line)
+                    if " proves " in line and " proves " not in "".join(told[:-1]):
+                        daemon.stop(signal.SIGKILL)
+                        daemon.start()
+                assert runner.wait(30) == 0, "".join(told)
+    finally:
+        daemon.stop()
+    assert "the server cannot be reached; trying again" in "".join(told)
+    assert RunFolder(tmp_path / "run").events()[-1].body["status"] == "solved"
 
 
 @pytest.mark.usefixtures("real_clients")
