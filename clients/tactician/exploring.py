@@ -137,9 +137,7 @@ class Explorer:
     def _is_settled(self, candidate: Candidate) -> bool:
         """Known, a consequence by rewriting, or the target itself."""
         knowledge = self._desk.knowledge
-        root = knowledge.root.statement
-        key = candidate.statement.key()
-        if key in knowledge.stated or (root is not None and key == root.key()):
+        if not knowledge.is_open_question(candidate.statement):
             return True
         return knowledge.rewriter.joins(candidate.equation.left, candidate.equation.right)
 

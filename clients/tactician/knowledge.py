@@ -77,6 +77,11 @@ class Knowledge:
                 self.use(statement, self.rewriter, source=rule)
         return bool(rule)
 
+    def is_open_question(self, statement: Statement) -> bool:
+        """Neither known nor the target itself."""
+        root = self.root.statement
+        return statement.key() not in self.stated and (root is None or statement.key() != root.key())
+
     def oriented(self, statement: Statement) -> Statement:
         """The same with an equation written from greater to smaller side."""
         if statement.equation is None or not self.precedence.is_greater(*reversed(statement.equation)):

@@ -63,7 +63,7 @@ def _conjectured(goals: list[Goal], knowledge: Knowledge) -> list[list[Statement
 
 def _options(found: list[Statement], statement: Statement, knowledge: Knowledge) -> list[Statement]:
     oriented = [knowledge.oriented(item) for item in found]
-    new = [item for item in oriented if item.key() != statement.key() and item.key() not in knowledge.stated]
+    new = [item for item in oriented if item.key() != statement.key() and knowledge.is_open_question(item)]
     return [item for item in new if weight(item)[0] <= weight(statement)[0] + LONGER][:OPTIONS]
 
 

@@ -22,6 +22,9 @@ from .terms import (
     variables,
 )
 
+MOST_VISITS = 3_000
+"""Subterms that one normal form may look at."""
+
 DEEPEST = 60
 """Rewriting that goes deeper runs away."""
 
@@ -61,6 +64,7 @@ class Rewriter:
         self._fuel = 0
         self._nesting = 0
         self._depth = 0
+        self._visits = 0
         self.count = 0 if below is None else below.count
         if below is None:
             for function in theory.functions.values():
@@ -106,6 +110,7 @@ class Rewriter:
         """The normal form, or what was reached when the steps ran out."""
         self._fuel = fuel
         self._nesting = self._depth = 0
+        self._visits = MOST_VISITS
         return self._normal(expr)
 
     def _normal(self, expr: Expr) -> Expr:
@@ -114,6 +119,10 @@ class Rewriter:
         known = self._memo.get(expr)
         if known is not None:
             return known
+        self._visits -= 1
+        if self._visits < 0:
+            self._fuel = 0
+            return expr
         self._depth += 1
         if self._depth > DEEPEST:
             self._fuel = 0

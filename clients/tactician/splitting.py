@@ -59,7 +59,7 @@ class Splitter:
         found = conjectures(goal, knowledge.names, knowledge.evaluator, knowledge.rng)
         own = part.statement.key() if part.statement is not None else ()
         oriented = [knowledge.oriented(item) for item in found]
-        return [item for item in oriented if item.key() not in knowledge.stated and item.key() != own]
+        return [item for item in oriented if knowledge.is_open_question(item) and item.key() != own]
 
     async def _split_by(self, plan: Split, part: Part) -> bool:
         assert part.statement is not None
