@@ -31,8 +31,7 @@ class Plan:
             BadArguments: the name looks like a node's id.
             EpisodeClosed: the episode has ended.
         """
-        if not draft.name or _NODE_ID.fullmatch(draft.name):
-            raise BadArguments(f"{draft.name!r} cannot be a part's name", hint="take a word that says what it is about")
+        _refuse_id(draft.name)
         args = {"actor": actor, "draft": draft, "open_parts_max": open_parts_max}
         return msgspec.json.decode(await self._store.change("add_node", episode=episode, op=op, args=args), type=Node)
 
@@ -63,6 +62,28 @@ class Plan:
         reply = await self._store.change("record_lemma", episode=episode, op=op, args=args)
         return msgspec.json.decode(reply, type=Recorded)
 
+    async def revise(
+        self,
+        episode: str,
+        actor: str,
+        *,
+        node: str,
+        name: str | None = None,
+        note: str | None = None,
+        op: str | None = None,
+    ) -> Node:
+        """Give an unsettled node another name or note; what it states never changes.
+
+        Raises:
+            BadArguments: somebody else added the node, or the name looks like a node's id.
+            Gone: the node is closed or refuted.
+            UnknownId: no such node (facts: nearest).
+        """
+        if name is not None:
+            _refuse_id(name)
+        args = {"actor": actor, "node": node, "name": name, "note": note}
+        return msgspec.json.decode(await self._store.change("revise", episode=episode, op=op, args=args), type=Node)
+
     async def nodes(self, episode: str) -> list[Node]:
         """Return all nodes, oldest first."""
         names = ("nodes", "status", "closed_by", "down")
@@ -90,7 +111,7 @@ class Plan:
         fixed, status, *rest = await self._store.read(episode, *columns, ("HMGET", "tries", *own))
         rows = zip(fixed, status, placed[1::2], *rest, strict=True)
         around = _around([msgspec.json.decode(lease, type=Lease) for lease in leases], ids)
-        return [_candidate(around, *row) for row in rows if row[1] != b"closed"]
+        return [_candidate(around, *row) for row in rows if row[1] not in (b"closed", b"refuted")]
 
     async def same_statement(self, episode: str, statement_hash: str) -> Same:
         """Tell which node and which lemma have the statement, if any."""
@@ -118,6 +139,11 @@ class Plan:
             return []
         (rows,) = await self._store.read(episode, ("HMGET", "lemmas", *ids))
         return [msgspec.json.decode(row, type=LemmaNote) for row in rows]
+
+
+def _refuse_id(name: str) -> None:
+    if not name or _NODE_ID.fullmatch(name):
+        raise BadArguments(f"{name!r} cannot be a part's name", hint="take a word that says what it is about")
 
 
 def _alternatives(rows: Sequence[bytes]) -> list[Alternative]:
