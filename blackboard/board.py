@@ -10,6 +10,7 @@ import msgspec
 from bus.errors import BadArguments
 from bus.messages import EpisodeState
 
+from .archive import Archives
 from .calls import Calls
 from .doubts import Doubts
 from .in_redis import EpisodeStore
@@ -22,7 +23,7 @@ from .types import AgentRow, EpisodeMeta, Node, NodeDraft
 _AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
-class Board(Plan, Doubts, Leases, Mail, Calls, Log):
+class Board(Plan, Doubts, Leases, Mail, Calls, Log, Archives):
     """The shared state of all episodes in one store.
 
     Every change is one atomic script: it is in the log, or it did not happen. Changes take an operation id `op`;
@@ -37,6 +38,7 @@ class Board(Plan, Doubts, Leases, Mail, Calls, Log):
         Mail.__init__(self, store)
         Calls.__init__(self, store)
         Log.__init__(self, store)
+        Archives.__init__(self, store)
 
     @classmethod
     @asynccontextmanager
