@@ -33,11 +33,11 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         fields |= {"is_whole": self.broken_at is None, "broken_at": self.broken_at}
         for name in State.__struct_fields__:
             value = getattr(self.state, name)
-            fields[name] = list(value.values()) if isinstance(value, dict) and name not in _MAPPINGS else value
+            fields[name] = [*value.values()] if name in _BY_ID else value
         return msgspec.to_builtins(fields)
 
 
-_MAPPINGS = frozenset({"details", "fences"})
+_BY_ID = frozenset({"nodes", "alternatives", "lemmas", "messages", "agents", "leases"})
 
 
 async def replay(board: Board, episode: str, *, to: int | None = None) -> Replay:

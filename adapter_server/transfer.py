@@ -7,7 +7,7 @@ import shutil
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import msgspec
@@ -119,14 +119,18 @@ async def import_episode(source: Path, *, board: Board, index: LemmaIndex, folde
 
 
 def _line(entry: Entry) -> _Line:
-    fields = {name: getattr(entry, name) for name in Entry.__struct_fields__}
+    fields: dict[str, Any] = {name: getattr(entry, name) for name in Entry.__struct_fields__}
     return _Line(**fields | {"body": entry.body.decode()})
+
+
+def _entry(line: _Line) -> Entry:
+    fields: dict[str, Any] = {name: getattr(line, name) for name in Entry.__struct_fields__}
+    return Entry(**fields | {"body": line.body.encode()})
 
 
 def _archive(manifest: Manifest, parts: Mapping[str, bytes]) -> EpisodeArchive:
     lines = _decode_lines(parts[EVENTS], _Line)
-    fields = [{name: getattr(line, name) for name in Entry.__struct_fields__} for line in lines]
-    entries = tuple(Entry(**one | {"body": one["body"].encode()}) for one in fields)
+    entries = tuple(_entry(line) for line in lines)
     if (entries[-1].seq if entries else 0) != manifest.seq:
         raise BadArguments(f"the log does not end with event {manifest.seq}", hint="export the episode again")
     return EpisodeArchive(

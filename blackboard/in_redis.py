@@ -148,9 +148,8 @@ class EpisodeStore:
         """Return the number of the last event and all that the store holds, by the names of the keys."""
         if not is_episode_id(episode):
             raise _unknown_episode(episode)
-        seq, *rest = await self._insist(
-            lambda: self._client.execute_command("EVAL", _DUMP, 1, key(episode, "meta"), key(episode, ""))
-        )
+        found = await self._insist(lambda: self._send("EVAL", _DUMP, 1, key(episode, "meta"), key(episode, "")))
+        seq, *rest = found
         if seq is None:
             raise _unknown_episode(episode)
         return int(seq), {name.decode(): content for name, content in zip(rest[::2], rest[1::2], strict=True)}
@@ -159,7 +158,7 @@ class EpisodeStore:
         """Put in what `dump` returned."""
         if not is_episode_id(episode):
             raise _unknown_episode(episode)
-        if await self._insist(lambda: self._client.execute_command("EXISTS", key(episode, "meta"))):
+        if await self._insist(lambda: self._send("EXISTS", key(episode, "meta"))):
             raise Duplicate(f"there is an episode {episode} already", id=episode)
         try:
             async with self._client.pipeline(transaction=True) as batch:
@@ -176,7 +175,10 @@ class EpisodeStore:
         """Remove keys of an episode."""
         words = [key(episode, name) for name in names]
         if words:
-            await self._insist(lambda: self._client.execute_command("DEL", *words))
+            await self._insist(lambda: self._send("DEL", *words))
+
+    async def _send(self, *words: str | int) -> Any:
+        return await self._client.execute_command(*words)
 
     async def next_entries(self, episode: str, after_seq: int, *, limit: int, block_s: float) -> list[Entry]:
         """Return log entries as soon as there are any, on a connection of its own; empty after `block_s`."""

@@ -127,7 +127,7 @@ async def test_a_damaged_archive_is_refused_and_leaves_nothing(here: Place, tmp_
     await begin(here)
     file = tmp_path / "e.tar"
     await here.give_out(file)
-    await here.redis.flushall()
+    await here.board.discard(await here.board.archive("e"))
     (here.folder.episodes / "e").rename(tmp_path / "away")
     (tmp_path / "text").write_text("no archive")
     damaged = changed(file, "folder/modules/Problem.olean", b"something else")
