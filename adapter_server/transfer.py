@@ -7,7 +7,7 @@ import shutil
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import uuid4
 
 import msgspec
@@ -119,13 +119,13 @@ async def import_episode(source: Path, *, board: Board, index: LemmaIndex, folde
 
 
 def _line(entry: Entry) -> _Line:
-    fields: dict[str, Any] = {name: getattr(entry, name) for name in Entry.__struct_fields__}
-    return _Line(**fields | {"body": entry.body.decode()})
+    fields = {name: getattr(entry, name) for name in Entry.__struct_fields__}
+    return msgspec.convert(fields | {"body": entry.body.decode()}, _Line)
 
 
 def _entry(line: _Line) -> Entry:
-    fields: dict[str, Any] = {name: getattr(line, name) for name in Entry.__struct_fields__}
-    return Entry(**fields | {"body": line.body.encode()})
+    fields = {name: getattr(line, name) for name in Entry.__struct_fields__}
+    return msgspec.convert(fields | {"body": line.body.encode()}, Entry)
 
 
 def _archive(manifest: Manifest, parts: Mapping[str, bytes]) -> EpisodeArchive:
