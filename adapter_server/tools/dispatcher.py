@@ -40,7 +40,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dispatcher:
-    """Runs tools for callers. `on_change` hears the episode after every call that may have changed something.
+    """Runs tools for callers. `on_change` hears the episode after every call from which something may follow.
 
     Checks that outlive their calls run in `tasks`; without it every check ends with its call.
     """
@@ -141,7 +141,7 @@ class Dispatcher:
                 window_s=caller.policy.repeat_window_s if key is None else math.inf,
             )
         finally:
-            if is_change:
+            if is_change and tool.is_followed_up:
                 self._on_change(caller.episode)
 
 

@@ -34,6 +34,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     is_repeat_safe: bool = False
     """True when the same arguments again, within the window, can only be a retry."""
 
+    is_followed_up: bool = False
+    """Whether parts may close by themselves after it, so that the server looks."""
+
     uses_jobs: bool = False
     """Whether it is called with the keyword jobs too."""
 
@@ -45,14 +48,14 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 TOOLS: Mapping[str, Tool] = {
     "digest": Tool(run=digest, is_read_only=True),
     "wait": Tool(run=wait, is_read_only=True),
-    "plan": Tool(run=plan, is_repeat_safe=True),
+    "plan": Tool(run=plan, is_repeat_safe=True, is_followed_up=True),
     "claim": Tool(run=claim),
-    "check": Tool(run=check, is_repeat_safe=True, uses_jobs=True),
+    "check": Tool(run=check, is_repeat_safe=True, is_followed_up=True, uses_jobs=True),
     "job": Tool(run=job, is_read_only=True, uses_jobs=True),
     "find": Tool(run=find, is_read_only=True),
     "get": Tool(run=get, is_read_only=True),
-    "refute": Tool(run=refute, is_repeat_safe=True),
+    "refute": Tool(run=refute, is_repeat_safe=True, is_followed_up=True),
     "say": Tool(run=say, is_repeat_safe=True),
-    "submit": Tool(run=submit),
+    "submit": Tool(run=submit, is_followed_up=True),
     "feedback": Tool(run=feedback, is_repeat_safe=True),
 }
