@@ -44,6 +44,8 @@ from scenarios.lean.server_process import own_server
 
 PROBLEM = "theorem target : ∀ (n : Nat), n + 0 = n := by sorry\n"
 FEW = 100
+OPEN = 60
+"""Open parts, as many as the built-in adapter version allows; all others are closed by lemmas."""
 SCRIPTS = ("claim", "send", "begin_call", "end_call", "frontier", "release")
 
 # what an agent does between two checks, by weight
@@ -91,14 +93,24 @@ class Sample:
 
 
 async def work(order: dict[str, Any]) -> dict[str, Any]:
-    """Be some of the agents, in a process of their own."""
+    """Be some of the agents, in a process of their own; begin at the moment that is read when all are connected."""
+    connected, start = 0, anyio.Event()
+    until = 0.0
     samples = [Sample(order["seed"] + number) for number in range(len(order["agents"]))]
 
     async def one(sample: Sample, agent: dict[str, str]) -> None:
         async with connect(agent["url"], token=agent["token"]) as tools:
+            nonlocal connected, until
             await tools.call("digest", {})
-            await anyio.sleep(max(0.0, order["start"] - time.time()))
-            await sample.run(tools, until=order["start"] + order["seconds"])
+            connected += 1
+            if connected == len(samples):
+                print("ready", flush=True)
+                begins = float(await anyio.to_thread.run_sync(sys.stdin.readline))
+                await anyio.sleep(max(0.0, begins - time.time()))
+                until = begins + order["seconds"]
+                start.set()
+            await start.wait()
+            await sample.run(tools, until=until)
 
     async with anyio.create_task_group() as tasks:
         for sample, agent in zip(samples, order["agents"], strict=True):
@@ -113,21 +125,27 @@ async def work(order: dict[str, Any]) -> dict[str, Any]:
     return {"took": took, "errors": errors}
 
 
-def together(agents: Sequence[AgentRegistered], *, processes: int, seconds: float, warm_s: float) -> dict[str, Any]:
+def together(agents: Sequence[AgentRegistered], *, processes: int, seconds: float) -> dict[str, Any]:
     """Let all agents work at the same time; returns what the processes report, as one."""
-    start = time.time() + warm_s
     running: list[subprocess.Popen[bytes]] = []
     for number in range(processes):
         share = [{"url": one.url, "token": one.token} for one in agents[number::processes]]
-        order = json.dumps({"agents": share, "start": start, "seconds": seconds, "seed": number * 1000})
+        order = json.dumps({"agents": share, "seconds": seconds, "seed": number * 1000})
         process = subprocess.Popen(
             [sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert process.stdin is not None
-        process.stdin.write(order.encode())
-        process.stdin.close()
-        process.stdin = None
+        process.stdin.write(order.encode() + b"\n")
+        process.stdin.flush()
         running.append(process)
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+    begins = time.time() + 0.5
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write(f"{begins}\n".encode())
+        process.stdin.flush()
     took: dict[str, list[float]] = defaultdict(list)
     errors: dict[str, int] = defaultdict(int)
     for process in running:
@@ -163,7 +181,7 @@ async def fill(settings: Settings, episode: str, *, nodes: int, lemmas: int) -> 
             await board.add_node(episode, "server", draft)
 
         async def lemma(number: int) -> None:
-            made = a_lemma(number)
+            made = a_lemma(number, closes=number < nodes - OPEN)
             await index.put(episode, made)
             note = LemmaNote(
                 id=made.id, name=made.name, statement=made.statement.pretty, statement_hash=made.statement.hash,
@@ -184,19 +202,19 @@ async def fill(settings: Settings, episode: str, *, nodes: int, lemmas: int) -> 
                 tasks.start_soon(limited, lemma, number)
 
 
-def a_lemma(number: int) -> Lemma:
+def a_lemma(number: int, *, closes: bool) -> Lemma:
     """A stored lemma as others are; its module is never asked for."""
     digest = sha256(f"lemma {number}".encode()).hexdigest()
     text = f"∀ (xs ys : list), length (append xs ys) = plus (length xs) (length ys) + {number}"
     return Lemma(
         id=digest, name=f"length_append_{number}_{digest[:6]}", author_name=f"length_append_{number}", author="server",
-        statement=Statement(text=text, pretty=text, hash=digest), source=f"theorem t : {text} := sorry", uses=(),
-        axioms=(),
+        statement=Statement(text=text, pretty=text, hash=f"part {number}" if closes else digest),
+        source=f"theorem t : {text} := sorry", uses=(), axioms=(),
     )  # fmt: skip
 
 
-async def make_episode(data: Path, folder: Path, *, agents: int) -> tuple[str, str]:
-    """Two episodes with their teams: one to have few lemmas, one to have many."""
+async def make_episodes(data: Path, folder: Path) -> tuple[str, str]:
+    """Two episodes: one to have few lemmas, one to have many."""
     async with (
         own_server(data, log=folder / "server.log") as address,
         connect_bus(address.url, token=address.token) as bus,
@@ -234,7 +252,7 @@ async def script_times(settings: Settings, agents: Sequence[AgentRegistered], *,
         await redis.config_set("slowlog-max-len", 20_000)
         await redis.config_set("slowlog-log-slower-than", 0)
         await redis.slowlog_reset()
-        await anyio.to_thread.run_sync(lambda: together(agents, processes=processes, seconds=4, warm_s=8))
+        await anyio.to_thread.run_sync(lambda: together(agents, processes=processes, seconds=4))
         await redis.config_set("slowlog-log-slower-than", -1)
         for entry in await redis.slowlog_get(20_000):
             words = entry["command"].split(b" ", 2)
@@ -250,9 +268,9 @@ async def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Fill, serve, and measure few and many in turn."""
     data = folder / "data"
     settings = Settings(data=str(data))
-    few, many = await make_episode(data, folder, agents=given.agents)
+    few, many = await make_episodes(data, folder)
     began = time.perf_counter()
-    await fill(settings, few, nodes=given.nodes, lemmas=FEW)
+    await fill(settings, few, nodes=min(given.nodes, FEW + OPEN), lemmas=FEW)
     await fill(settings, many, nodes=given.nodes, lemmas=given.lemmas)
     filled_s = time.perf_counter() - began
     rounds: dict[str, list[dict[str, Any]]] = {"few": [], "many": []}
@@ -260,13 +278,11 @@ async def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
         for _ in range(given.rounds):
             for name, team in (("few", few_team), ("many", many_team)):
                 found = await anyio.to_thread.run_sync(
-                    lambda team=team: together(
-                        team, processes=given.processes, seconds=given.seconds, warm_s=given.warm
-                    )
+                    lambda team=team: together(team, processes=given.processes, seconds=given.seconds)
                 )
                 rounds[name].append(found)
         alone = await anyio.to_thread.run_sync(
-            lambda: [together(team[:1], processes=1, seconds=given.seconds, warm_s=5) for team in (few_team, many_team)]
+            lambda: [together(team[:1], processes=1, seconds=given.seconds) for team in (few_team, many_team)]
         )
         scripts = await script_times(settings, many_team[:4], processes=1)
     ratio = [big["mean_ms"] / small["mean_ms"] for small, big in zip(rounds["few"], rounds["many"], strict=True)]
@@ -290,13 +306,12 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("--warm", type=float, default=15, help="seconds that the agents have to connect")
     parser.add_argument("--full", action="store_true", help="10,000 lemmas, 2,000 nodes, three rounds")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     configure_logs(level="error")
     if given.worker:
-        print(json.dumps(anyio.run(work, json.load(sys.stdin))))
+        print(json.dumps(anyio.run(work, json.loads(sys.stdin.readline()))))
         return
     if given.full:
         given.lemmas, given.nodes, given.rounds = 10_000, 2_000, 3

@@ -11,6 +11,7 @@ from .in_redis import EpisodeStore
 from .types import Alternative, Candidate, Lease, LemmaNote, Node, NodeDraft, NodeStatus, Recorded, Same
 
 _NODE_ID = re.compile(r"n\d+")
+_ESCAPED = re.compile(r"[\x00-\x1f\x7f\"\\/]")  # looks different in JSON
 
 
 class Plan:
@@ -91,6 +92,22 @@ class Plan:
         found = [_node(fixed[name], status[name], closed_by.get(name), down.get(name)) for name in fixed]
         return sorted(found, key=lambda node: node.at_seq)
 
+    async def nodes_with(self, episode: str, words: Sequence[str]) -> list[Node]:
+        """Return the nodes that may contain all of the lower-case words, oldest first; those that cannot are left out.
+
+        Cheap with thousands of nodes: only those few are decoded.
+        """
+        (rows,) = await self._store.read(episode, ("HVALS", "nodes"))
+        plain = [word for word in words if not _ESCAPED.search(word)]
+        found = [msgspec.json.decode(row, type=Node) for row in rows if _has_all(row, plain)]
+        if not found:
+            return []
+        ids = [node.id for node in found]
+        columns = [("HMGET", name, *ids) for name in ("status", "closed_by", "down")]
+        rest = zip(*(await self._store.read(episode, *columns)), strict=True)
+        whole = [_with_state(node, *columns) for node, columns in zip(found, rest, strict=True)]
+        return sorted(whole, key=lambda node: node.at_seq)
+
     async def node(self, episode: str, id_or_name: str) -> Node:
         """Return one node.
 
@@ -154,9 +171,18 @@ def _words(line: bytes | None) -> tuple[str, ...]:
     return tuple(line.decode().split()) if line else ()
 
 
+def _has_all(row: bytes, words: Sequence[str]) -> bool:
+    lowered = row.decode().lower()
+    return all(word in lowered for word in words)
+
+
 def _node(fixed: bytes, status: bytes, lemma: bytes | None, down: bytes | None) -> Node:
+    return _with_state(msgspec.json.decode(fixed, type=Node), status, lemma, down)
+
+
+def _with_state(node: Node, status: bytes, lemma: bytes | None, down: bytes | None) -> Node:
     return msgspec.structs.replace(
-        msgspec.json.decode(fixed, type=Node),
+        node,
         status=msgspec.convert(status.decode(), NodeStatus),
         lemma=lemma.decode() if lemma else None,
         alternatives=_words(down),

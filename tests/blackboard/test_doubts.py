@@ -73,6 +73,17 @@ async def test_only_the_author_revises_a_part_and_never_a_settled_one(board: Boa
         await board.revise(episode, "ada", node="n1", note="too late")
 
 
+async def test_nodes_are_searched_by_their_words(board: Board, episode: str) -> None:
+    for name, statement in (("one", "∀ x, Rev x = x"), ("two", 'x / 2 = "a"'), ("three", "rev = rev")):
+        await board.add_node(episode, "ada", draft(name, statement))
+    await board.record_lemma(episode, "ada", proof_of("three", lemma="l"))
+    assert [node.id for node in await board.nodes_with(episode, ["rev"])] == ["n1", "n3"]
+    assert [node.id for node in await board.nodes_with(episode, ["∀", "rev"])] == ["n1"]
+    assert "n2" in [node.id for node in await board.nodes_with(episode, ["/", '"a"'])]
+    assert await board.nodes_with(episode, ["nowhere"]) == []
+    assert await board.nodes_with(episode, []) == await board.nodes(episode)
+
+
 async def test_feedback_is_in_the_log_and_in_nobodys_news(board: Board, episode: str) -> None:
     token = await board.begin_call(episode, "bob")
     seq = await board.record_feedback(episode, "ada", "replies are long", about="digest")
