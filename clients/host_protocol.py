@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from .transcript import Entry
+from .transcript import Entry, Usage
 
 Message = dict[str, Any]
 
@@ -24,6 +24,11 @@ class HostProtocol(Protocol):
     @property
     def is_busy(self) -> bool:
         """Whether the model works, or has been told to."""
+        ...
+
+    @property
+    def spent(self) -> Usage:
+        """Tokens of the turn that goes on, as far as the host has told; a turn's end tells them all."""
         ...
 
     def begin(self) -> list[Message]:

@@ -34,8 +34,9 @@ class FollowingLimits(msgspec.Struct, frozen=True, kw_only=True):
     hang_s: float = 400.0
     """Silence of a working host after which it counts as hung; longer than any tool call."""
     grace_s: float = 3.0
-    restarts: int = 2
-    restart_pause_s: float = 1.0
+    restarts: int = 3
+    restart_pause_s: float = 2.0
+    """Before the first restart; twice as long before each further one."""
     silent_turns: int = 3
     """Turns in a row without a tool call after which the agent is given up."""
     wake_every_s: float = 60.0
@@ -127,7 +128,8 @@ class HostedAgent:
                     if verdict.is_final:
                         break
                     prompt = f"{AGAIN.format(reason=verdict.reason)}\n\n{FIRST}"
-                    await anyio.sleep(self._limits.restart_pause_s)
+                    if attempt < self._limits.restarts:
+                        await anyio.sleep(self._limits.restart_pause_s * 2**attempt)
         except OSError as error:
             verdict = _Verdict(reason=f"cannot be started: {error}", is_final=True, exit_code=1)
             LOG.warning("agent_not_started", agent=self.spec.name, reason=verdict.reason)
@@ -198,7 +200,7 @@ class HostedAgent:
     def _judge(self, protocol: HostProtocol) -> None:
         """Whether the session has to end."""
         now, budget, account = anyio.current_time(), self.spec.budget, self.account
-        tokens = account.usage.input + account.usage.output
+        tokens = (account.usage + protocol.spent).total
         if self._policy.is_over:
             self._decide("the episode has ended", is_final=True)
         elif budget.seconds is not None and now - self._began_at >= budget.seconds:

@@ -21,9 +21,19 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     cached: int = 0
     output: int = 0
 
+    @property
+    def total(self) -> int:
+        """What a budget counts."""
+        return self.input + self.output
+
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             input=self.input + other.input, cached=self.cached + other.cached, output=self.output + other.output
+        )
+
+    def __sub__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input=self.input - other.input, cached=self.cached - other.cached, output=self.output - other.output
         )
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from bus.errors import LeanUnavailable, StatementMismatch
 
+from .glue import embedded
 from .judge import start_judge
 from .judge_process import Answer
 from .lean.toolchain import LEAN_VERSION
@@ -92,25 +93,28 @@ def proof_text(world: World, units: list[Lemma], root: Lemma) -> str:
     parts = [
         "prelude\nimport MiniCore\nset_option autoImplicit false",
         world.problem.source.strip(),
-        *(f"-- {unit.author}\n{unit.source.strip()}" for unit in _readable(world, units)),
-        f"theorem {world.problem.theorem} :\n    {world.problem.statement.text} :=\n  {root.name}",
+        # Mutual definitions share one text.
+        *dict.fromkeys(f"-- {unit.author}\n{unit.source.strip()}" for unit in _readable(world, units)),
+        f"theorem {world.problem.theorem} :\n    {embedded(world.problem.statement.text)} :=\n  {root.name}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _readable(world: World, units: list[Lemma]) -> list[Lemma]:
+    """Return `units` and what their texts mention besides, each after what it mentions as far as that is possible."""
     order: dict[str, Lemma] = {}
+    begun: set[str] = set()
     stack = [(unit, False) for unit in reversed(units)]
     while stack:
         unit, is_ready = stack.pop()
-        if unit.id in order:
-            continue
         if is_ready:
             order[unit.id] = unit
-        else:
-            named = [item for item in world.mentioned(_WORD.findall(unit.source)) if item.id != unit.id]
+        elif unit.id not in begun:
+            # Texts may mention each other: mutual definitions share one.
+            begun.add(unit.id)
+            named = world.mentioned(_WORD.findall(unit.source))
             below = {item.id: item for item in (*map(world.unit, unit.uses), *named)}
-            stack += [(unit, True), *((item, False) for item in below.values() if item.id not in order)]
+            stack += [(unit, True), *((item, False) for item in below.values())]
     return list(order.values())
 
 

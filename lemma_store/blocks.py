@@ -129,8 +129,10 @@ class _Scope(msgspec.Struct, frozen=True):
 
 
 def cut(words: Sequence[Word], length: int) -> tuple[Block, ...]:
-    """Return the commands of a text of `length` characters. What precedes the first one belongs to none."""
+    """Return the commands of a text of `length` characters; what precedes the first one counts as one too."""
     found = list(_Cutter(words).starts())
+    if words and (not found or found[0][0] > 0):
+        found.insert(0, (0, False))
     ends = [*(start for start, _ in found), len(words)][1:]
     blocks: list[Block] = []
     open_: list[_Scope] = []

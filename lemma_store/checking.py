@@ -1,5 +1,6 @@
 """Run one text through the pipeline: intake, elaboration in the sandbox, judgement, publication."""
 
+import contextlib
 import re
 import tempfile
 import time
@@ -10,19 +11,22 @@ import msgspec
 from bus.errors import LeanUnavailable, NotLean
 
 from .blocks import Block
-from .intake import Text, blocks_at, take_in, without
+from .intake import Text, blocks_at, blocks_that_mention, take_in, without
 from .judge import Judge
 from .judge_process import Answer
 from .lean.elaboration import Elaborated, Elaboration, ForkServer
 from .lean.messages import LeanMessage
-from .publication import Publication
+from .publication import MAX_TRIES, Outdated, Publication
 from .tasks import Artifact, Question
 from .types import CheckReport, Outcome, Statement, Verdict
 from .world import PROBLEM_MODULE, World
 
+_JUDGE_MS_EACH = 30
 _MODULE = "Check"
 _STATEMENT = "Statement.given"
 _ROUNDS = 24
+_PRECISE_ROUNDS = 4
+"""After these, what mentions a failed declaration is set aside with it, so that long chains end."""
 _FAILED_TEXT = re.compile(r"^(?:unsolved goals|.*?)\n(?P<goals>.*⊢.*)$", re.DOTALL)
 _MAX_GOALS, _MAX_GOAL_CHARS = 4, 1_500
 
@@ -41,8 +45,8 @@ class _Run(msgspec.Struct, kw_only=True):
     text: Text | None
     imports: tuple[str, ...]
     elaborated: Elaborated | None = None
-    failed: dict[str, LeanMessage | None] = {}
-    """Author's name → first error of its declaration."""
+    failed: dict[str, Verdict] = {}
+    """By the author's name of a theorem that is not judged."""
 
     messages: list[LeanMessage] = []
     elaborate_ms: float = 0.0
@@ -83,7 +87,7 @@ async def check(
     text = take_in(source)
     run = await _elaborate(text, world=world, lean=lean, limits=limits)
     began = time.monotonic()
-    verdicts = {name: _failed(name, reason) for name, reason in run.failed.items()}
+    verdicts = dict(run.failed)
     if run.text is not None and run.elaborated is not None:
         outcome = await _judge(run, author=author, world=world, judge=judge, publication=publication, limits=limits)
         verdicts.update({verdict.name: verdict for verdict in outcome})
@@ -102,7 +106,7 @@ async def check(
 async def _elaborate(text: Text, *, world: World, lean: ForkServer, limits: Limits) -> _Run:
     head, imports = header(text, world)
     run = _Run(text=text, imports=imports)
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         assert run.text is not None
         done = await lean.run(
             Elaboration(
@@ -121,13 +125,14 @@ async def _elaborate(text: Text, *, world: World, lean: ForkServer, limits: Limi
         run.elaborated = done
         if done.outcome != "finished" or done.exit_code == 0 or run.elaborate_ms > limits.wall_ms:
             break
-        if not _set_aside(run, [message for message in said if message.severity == "error"]):
+        errors = [message for message in said if message.severity == "error"]
+        if not _set_aside(run, errors, with_users=number >= _PRECISE_ROUNDS):
             break
     return run
 
 
-def _set_aside(run: _Run, errors: list[LeanMessage]) -> bool:
-    """Take the declarations with errors out of the text; return whether a theorem is left."""
+def _set_aside(run: _Run, errors: list[LeanMessage], *, with_users: bool) -> bool:
+    """Take the declarations with errors out of the text, and perhaps their users; return whether a theorem is left."""
     text = run.text
     assert text is not None
     failed: list[Block] = []
@@ -135,11 +140,16 @@ def _set_aside(run: _Run, errors: list[LeanMessage]) -> bool:
         for block in blocks_at(text, [(error.line, error.column)]):
             failed.append(block)
             for name in block.theorems:
-                run.failed.setdefault(name, error)
+                run.failed.setdefault(name, _failed(name, error))
+    if with_users:
+        failed += (users := blocks_that_mention(text, failed))
+        for name in (name for block in users for name in block.theorems):
+            reason = "it seems to rest on something in this text that failed: submit it by itself"
+            run.failed.setdefault(name, Verdict(name=name, outcome="undecided", reasons=(reason,)))
     run.text = without(text, failed)
     if run.text is None:
         for name in text.theorems:
-            run.failed.setdefault(name, errors[0] if errors else None)
+            run.failed.setdefault(name, _failed(name, errors[0] if errors else None))
     return run.text is not None
 
 
@@ -156,19 +166,23 @@ async def _judge(
         ]
     with tempfile.TemporaryDirectory(prefix="judge-", dir=world.folder) as folder:
         artifact = await _save(done.artifact, folder)
-        task = Artifact(
-            path=artifact,
-            imports=run.imports,
-            theorems=text.theorems,
-            definitions=text.definitions,
-            world=world.stamp,
-            folder=folder,
-            lemma_ids=world.lemma_ids,
-        )
-        answer = await judge.ask(task, limit_ms=limits.judge_ms)
-        if answer.status != "done":
-            return [_whole(name, answer) for name in text.theorems]
-        return await publication.publish(answer.judged, author=author, text=text, world=world, judge=judge)
+        for _ in range(MAX_TRIES):
+            task = Artifact(
+                path=artifact,
+                imports=run.imports,
+                theorems=text.theorems,
+                definitions=text.definitions,
+                world=world.stamp,
+                folder=folder,
+                lemma_ids=world.lemma_ids,
+            )
+            answer = await judge.ask(task, limit_ms=limits.judge_ms + _JUDGE_MS_EACH * len(text.theorems))
+            if answer.status != "done":
+                return [_whole(name, answer) for name in text.theorems]
+            with contextlib.suppress(Outdated):
+                return await publication.publish(answer.judged, author=author, text=text, world=world, judge=judge)
+    reason = "other checks took its names again and again; submit it again"
+    return [Verdict(name=name, outcome="undecided", reasons=(reason,)) for name in text.theorems]
 
 
 def _whole(name: str, answer: Answer) -> Verdict:

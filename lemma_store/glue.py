@@ -23,14 +23,19 @@ def glue_source(name: str, parent: Statement, children: list[tuple[str, Statemen
             raise BadArguments(f"{child!r} cannot name a hypothesis", hint="use letters, digits and underscores")
         if statement.universes:
             raise BadArguments(f"{child} is universe-polymorphic", hint="state it at a fixed universe, such as Type")
-    hypotheses = "".join(f"\n    ({child} : {statement.text})" for child, statement in children)
+    hypotheses = "".join(f"\n    ({child} : {embedded(statement.text)})" for child, statement in children)
     tactics = textwrap.indent(textwrap.dedent(glue).strip() or "skip", "  ")
-    return f"theorem {name}{hypotheses} :\n    {parent.text} := by\n{tactics}\n"
+    return f"theorem {name}{hypotheses} :\n    {embedded(parent.text)} := by\n{tactics}\n"
+
+
+def embedded(text: str) -> str:
+    """Return `text` so that a comment at its end does not reach what follows."""
+    return f"{text}\n    " if "--" in text else text
 
 
 def compose_source(name: str, parent: Statement, parts: list[str]) -> str:
     """Return the Lean text of a composed lemma."""
-    return f"theorem {name} :\n    {parent.text} :=\n  {' '.join(parts)}"
+    return f"theorem {name} :\n    {embedded(parent.text)} :=\n  {' '.join(parts)}"
 
 
 def has_expected_shape(report: CheckReport, *, name: str, parent: Statement, children: list[Statement]) -> CheckReport:

@@ -15,7 +15,7 @@ import msgspec
 from .declarations import Declaration, Kind, mentioned
 from .lexing import IDENTIFIER
 from .refusals import Refused
-from .terms import Name, Terms, dotted
+from .terms import LAM, PROJ, Name, Terms, dotted
 
 _SUFFIX_DIGITS = 6
 _MAX_NAME_CHARS = 200
@@ -112,8 +112,7 @@ class Harvest:
         for head in heads:
             refuse_odd_name(public(head))
         unit = Unit(heads=heads, is_theorem=self.is_theorem(start), members={}, extras={}, uses={}, known=set())
-        recursors = (item.name for item in self._declarations.values() if item.kind is Kind.RECURSOR)
-        stack = [*heads, *(name for name in recursors if not unit.is_theorem and self._is_of(name, heads))]
+        stack = [*heads, *(name for name in self._declarations if not unit.is_theorem and self._is_part(name, heads))]
         while stack:
             name = stack.pop()
             if name in unit.members:
@@ -126,8 +125,17 @@ class Harvest:
             self._add_extras(unit, refers)
         return unit
 
-    def _is_of(self, recursor: Name, heads: tuple[Name, ...]) -> bool:
-        return any(name in heads for name in self._declarations[recursor].group)
+    def _is_part(self, name: Name, heads: tuple[Name, ...]) -> bool:
+        """Return whether `name` is a recursor or projection of the types `heads`; their terms do not mention those."""
+        declaration = self._declarations[name]
+        if declaration.kind is Kind.RECURSOR:
+            return any(item in heads for item in declaration.group)
+        if name[:-1] not in heads or declaration.value is None:
+            return False
+        node = self._terms.nodes[declaration.value]
+        while node[0] == LAM:
+            node = self._terms.node(node[2])
+        return node[0] == PROJ and node[1] == name[:-1]
 
     def _follow(self, unit: Unit, declaration: Declaration, refers: Callable[[Name, Name], bool]) -> list[Name]:
         inner: list[Name] = []

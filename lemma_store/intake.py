@@ -118,6 +118,23 @@ def blocks_at(text: Text, positions: Iterable[tuple[int, int]]) -> list[Block]:
     return [block for block in text.blocks if any(block.start <= at < block.end for at in offsets)]
 
 
+def blocks_that_mention(text: Text, blocks: Iterable[Block]) -> list[Block]:
+    """Return the blocks that mention what `blocks` declare, by the last part of its name, and their users in turn."""
+    left = {block: _mentions(text, block) for block in text.blocks}
+    found: list[Block] = []
+    new = list(blocks)
+    while new:
+        names = {name.rpartition(".")[2] for block in new for name in (*block.theorems, *block.definitions)}
+        new = [block for block, words_ in left.items() if words_ & names and block not in found]
+        found += new
+    return found
+
+
+def _mentions(text: Text, block: Block) -> frozenset[str]:
+    inner = words(text.source[block.start : block.end])
+    return frozenset(part for word in inner if word.kind == "name" for part in _parts(word.text))
+
+
 def block_source(text: Text, block: Block) -> str:
     """Return the author's text of a block, with the scopes it stands in."""
     return with_scopes(text.source, text.blocks, block)

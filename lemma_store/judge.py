@@ -16,6 +16,7 @@ import structlog
 from bus.errors import LeanUnavailable
 from bus.tasks import background_tasks
 
+from .description import LEMMA_PREFIX
 from .judge_process import Admit, Answer, Ask, LookUp, Start, Task, frame
 from .lean.toolchain import Toolchain
 
@@ -40,6 +41,8 @@ class Judge:
         self._ids = count(1)
         self._waits: dict[int, _Wait] = {}
         self._admissions: dict[int, str] = {}
+        self.held: set[str] = set()
+        """Modules of agents' work that it holds."""
         self._writing = anyio.Lock()
         self.is_alive = True
         self.names: tuple[str, ...] = ()
@@ -80,6 +83,9 @@ class Judge:
 
         A judge that cannot hold what a judge accepted is broken: it is ended, and the next one replays everything.
         """
+        if module in self.held:
+            return
+        self.held.add(module)
         number = next(self._ids)
         self._admissions[number] = module
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -141,6 +147,7 @@ async def start_judge(toolchain: Toolchain, modules: Sequence[tuple[str, Path]])
                 answer = await judge.ask(start, limit_ms=_START_S * 1000)
                 if answer.status != "done":
                     raise LeanUnavailable(f"the judge did not start: {answer.reason}")
+                judge.held = {name for name, _ in modules if name.startswith(LEMMA_PREFIX)}
                 judge.names, judge.axioms = tuple(answer.names), frozenset(answer.axioms)
                 judge.declarations = answer.declarations
                 yield judge

@@ -158,8 +158,10 @@ class _Bench:
         others = {name: rename_with(self._new_names, name) for name in unit.uses}
         uses = {dotted(self._new_names[name]) for name in unit.uses.values()} | self._lemmas_in(unit)
         content = content_id(unit, others, {self._ids[use] for use in uses}, session.terms, world=self._task.world)
-        existing = content in self._ids.values()
-        new = self._names(unit, content, existing=existing)
+        new = self._stored_names(unit, content)
+        existing = new is not None
+        if new is None:
+            new = {head: content_name(head, content, session.known) for head in unit.heads}
         renamed = self._rename(unit, renaming(unit, new, others))
         if not existing:
             session.replay(renamed, module=f"{LEMMA_PREFIX}{content}")
@@ -179,12 +181,10 @@ class _Bench:
             module="" if existing else self._write(unit, renamed, content, uses),
         )
 
-    def _names(self, unit: Unit, content: str, *, existing: bool) -> dict[Name, Name]:
-        """Return the stored name of each head; a unit that the session has keeps those it was stored under."""
-        if existing:
-            stored = [undotted(name) for name, ident in self._ids.items() if ident == content]
-            return dict(zip(unit.heads, stored, strict=True))
-        return {head: content_name(head, content, self._session.known) for head in unit.heads}
+    def _stored_names(self, unit: Unit, content: str) -> dict[Name, Name] | None:
+        """Return the names under which the session has this very unit, or None when it does not."""
+        stored = [undotted(name) for name, ident in self._ids.items() if ident == content]
+        return dict(zip(unit.heads, stored, strict=True)) if stored else None
 
     def _refuse_axioms(self, unit: Unit) -> None:
         own = [item.text for item in unit.members.values() if item.kind is Kind.AXIOM]

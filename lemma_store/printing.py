@@ -51,7 +51,7 @@ _MAX_PREC, _ARROW, _LOWEST = 1024, 25, 0
 _BINDER = 1
 """What reaches as far to the right as it can stands in brackets wherever something may follow."""
 _LOOK_ALIKE = re.compile("[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧορυ℀-⅏]")
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "«": "\\u{ab}", "»": "\\u{bb}"}
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "«": "\\u00ab", "»": "\\u00bb"}
 _KEYWORDS = frozenset({"Prop", "Type", "Sort", "fun", "if", "then", "else", "let", "in", "from", "by", "at", "_"})
 
 
@@ -123,7 +123,7 @@ class Printer:
                 head = f"let {name} := {self._show(node[2], scope, _LOWEST)}; "
                 return _paren(head + self._show(node[3], inner, _LOWEST), prec, _BINDER)
             case 9:
-                return _literal(node[1])
+                return _paren(_literal(node[1]), prec, _MAX_PREC) if isinstance(node[1], int) else _literal(node[1])
             case _:
                 return f"{self._show(node[3], scope, _MAX_PREC)}.{node[2] + 1}"
 
@@ -170,7 +170,7 @@ class Printer:
         if name == ("Not",) and len(arguments) == 1:
             return _paren(f"¬{self._show(arguments[0], scope, 40)}", prec, _MAX_PREC)
         if name == ("OfNat", "ofNat") and len(arguments) == 3 and self._terms.nodes[arguments[1]][0] == LIT:
-            number = self._show(arguments[1], scope, prec)
+            number = str(self._terms.nodes[arguments[1]][1])
             is_nat = self._terms.nodes[arguments[0]] == (CONST, ("Nat",), ())
             return number if is_nat else f"({number} : {self._show(arguments[0], scope, _LOWEST)})"
         if name == ("ite",) and len(arguments) == 5:
@@ -221,11 +221,16 @@ def _component(part: str | int) -> str:
 
 
 def _literal(value: int | str) -> str:
-    return str(value) if isinstance(value, int) else f'"{_escaped(value)}"'
+    # A bare number in Lean text is an application of `OfNat.ofNat` to one of these.
+    return f"nat_lit {value}" if isinstance(value, int) else f'"{_escaped(value)}"'
 
 
 def _escaped(text: str) -> str:
-    return "".join(_ESCAPES.get(char) or (char if char.isprintable() else f"\\u{{{ord(char):x}}}") for char in text)
+    return "".join(_ESCAPES.get(char) or (char if char.isprintable() else _code(char)) for char in text)
+
+
+def _code(char: str) -> str:
+    return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"
 
 
 def _grouped(binders: list[tuple[str, str, int]]) -> str:

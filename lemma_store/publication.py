@@ -11,6 +11,13 @@ from .tasks import Judged
 from .types import Lemma, Outcome, Statement, Verdict
 from .world import World, write_atomically
 
+MAX_TRIES = 6
+"""How often an outdated judgement is made again; each time another check has published something."""
+
+
+class Outdated(Exception):
+    """What was judged rests on names that another check has given to something else meanwhile."""
+
 
 class Publication:
     """Publishes into one index. Publishing in an episode is serial, so that stored names stay unique."""
@@ -27,18 +34,19 @@ class Publication:
         name; so a crash leaves a file that nobody names, or a lemma that is complete.
 
         Raises:
+            Outdated: nothing was published; judge again with the names that are known now.
             StorageUnavailable: an entry could not be made durable.
         """
         renames = {name: stored for item in judged for name, stored in item.names.items()}
         needed = {use for item in judged if item.outcome == "accepted" for use in item.uses}
         verdicts: list[Verdict] = []
         async with world.publishing:
+            if any(_is_outdated(unit, world) for unit in judged if unit.outcome == "accepted"):
+                raise Outdated
             for unit in judged:
-                if unit.outcome == "accepted" and _is_name_taken(unit, world):
-                    verdicts += [_collision(unit)] if unit.is_theorem else []
-                    continue
-                if unit.outcome != "accepted":
-                    verdicts += [_refusal(unit)] if unit.is_theorem else []
+                withdrawn = _withdrawn(unit, world) if unit.outcome == "accepted" else ()
+                if unit.outcome != "accepted" or withdrawn:
+                    verdicts += [_refusal(unit, withdrawn)] if unit.is_theorem else []
                     continue
                 earlier = _earlier(unit, needed, world)
                 lemma = earlier or _lemma(
@@ -67,19 +75,24 @@ def _earlier(unit: Judged, needed: set[str], world: World) -> Lemma | None:
     return world.same(unit.statement_hash) if unit.is_theorem and not is_used else None
 
 
-def _is_name_taken(unit: Judged, world: World) -> bool:
-    # Two checks at once may have chosen one name; the content ids then differ in a later digit.
-    return any(world.lemma_ids.get(name, unit.id) != unit.id for name in (unit.stored_name, *unit.names.values()))
+def _is_outdated(unit: Judged, world: World) -> bool:
+    """Return whether a check at the same time published this unit under another name, or took its name."""
+    published = world.published(unit.id)
+    if published is not None:
+        return published.name != unit.stored_name
+    return any(name in world.lemma_ids for name in unit.names.values())
 
 
-def _collision(unit: Judged) -> Verdict:
-    reason = f"another check took the name {unit.stored_name} at the same time: submit it again"
-    return Verdict(name=unit.name, outcome="undecided", reasons=(reason,))
+def _withdrawn(unit: Judged, world: World) -> tuple[str, ...]:
+    """Return why a unit may not come in though a kernel accepts it: it, or what it rests on, was revoked."""
+    if unit.id in world.revoked:
+        return (f"this very proof was revoked: {world.revoked[unit.id]}",)
+    return tuple(f"it rests on {name}, which was revoked" for name in unit.uses if name not in world.lemma_ids)
 
 
-def _refusal(unit: Judged) -> Verdict:
-    outcome: Outcome = "rejected" if unit.outcome == "rejected" else "undecided"
-    return Verdict(name=unit.name, outcome=outcome, reasons=unit.reasons)
+def _refusal(unit: Judged, withdrawn: tuple[str, ...] = ()) -> Verdict:
+    outcome: Outcome = "rejected" if withdrawn or unit.outcome == "rejected" else "undecided"
+    return Verdict(name=unit.name, outcome=outcome, reasons=withdrawn or unit.reasons)
 
 
 def _lemma(unit: Judged, *, author: str, source: str, world: World) -> Lemma:

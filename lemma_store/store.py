@@ -1,39 +1,32 @@
 """The lemma store: problems, checks, lemmas and final proofs of all episodes. The package's face."""
 
-from collections.abc import AsyncGenerator
+import contextlib
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import anyio.to_thread
-import msgspec
-import structlog
 
 from bus.errors import LeanUnavailable, UnknownId
 from bus.tasks import background_tasks
 
-from . import assembly, checking, searching
+from . import assembly, checking, searching, withdrawal
 from .glue import compose_source, glue_source, has_expected_shape
 from .in_redis import LemmaIndex
-from .judge import Judge, start_judge
+from .judge import Judge
+from .judges import Judges
 from .lean.core_library import CoreLibrary, build_core_library
 from .lean.elaboration import ForkServer
 from .lean.toolchain import Toolchain, find_toolchain
 from .opening import draft_problem, lock
 from .problem_text import split
-from .publication import Publication
+from .publication import MAX_TRIES, Outdated, Publication
 from .tasks import Composition
 from .types import Assembly, CheckReport, Hit, Lemma, Problem, Statement
 from .world import World, read_problem
-
-_log = structlog.get_logger()
-
-
-class _Running(msgspec.Struct, frozen=True, kw_only=True):
-    judge: Judge
-    stop: anyio.Event
-    """Set to end the judge."""
 
 
 class LemmaStore:
@@ -53,9 +46,8 @@ class LemmaStore:
         self._index = index
         self._limits = limits
         self._publication = Publication(index)
-        self._tasks = tasks
         self._worlds: dict[str, World] = {}
-        self._judges: dict[str, _Running] = {}
+        self._judges = Judges(toolchain, tasks)
         self._opening = anyio.Lock()
 
     async def open_problem(self, episode: str, *, source: str, theorem: str | None = None) -> Problem:
@@ -72,13 +64,13 @@ class LemmaStore:
         text = split(source, theorem=theorem)
         draft = await draft_problem(episode, text=text, folder=folder, lean=self._lean, core=self.core)
         world = World(folder, core=self.core, toolchain=self.toolchain, problem=draft)
-        found = await self._begin(world)
+        judge = await self._judges.get(world)
         try:
-            world.problem = await lock(world, source=source, lean=self._lean, judge=found.judge, limits=self._limits)
+            world.problem = await lock(world, source=source, lean=self._lean, judge=judge, limits=self._limits)
         except BaseException:
-            found.stop.set()
+            self._judges.release(episode)
             raise
-        self._worlds[episode], self._judges[episode] = world, found
+        self._worlds[episode] = world
         return world.problem
 
     async def problem(self, episode: str) -> Problem:
@@ -140,20 +132,30 @@ class LemmaStore:
             LeanUnavailable: the judge could not decide, or refuses what must hold.
         """
         world, judge = await self._get(episode)
-        if (known := world.same(parent.hash)) is not None:
-            return known
-        parts = [world.lemma(key) for key in (glue, *children)]
+        for _ in range(MAX_TRIES):
+            if (known := world.same(parent.hash)) is not None:
+                return known
+            with contextlib.suppress(Outdated):
+                return await self._compose(
+                    world, judge, author=author, name=name, parent=parent, parts=[glue, *children]
+                )
+        raise LeanUnavailable("other checks took the name again and again", hint="try again")
+
+    async def _compose(
+        self, world: World, judge: Judge, *, author: str, name: str, parent: Statement, parts: list[str]
+    ) -> Lemma:
+        names = [world.lemma(key).name for key in parts]
         async with _folder(world) as folder:
             task = Composition(
-                glue=parts[0].name, children=tuple(part.name for part in parts[1:]), name=name, expected=parent.hash,
-                world=world.stamp, folder=folder, lemma_ids=world.lemma_ids,
+                glue=names[0], children=tuple(names[1:]), name=name, expected=parent.hash, world=world.stamp,
+                folder=folder, lemma_ids=world.lemma_ids,
             )  # fmt: skip
             answer = await judge.ask(task, limit_ms=self._limits.judge_ms)
             if answer.status != "done" or answer.judged[0].outcome != "accepted":
                 reasons = answer.reason or "; ".join(answer.judged[0].reasons)
                 raise LeanUnavailable(f"the parts do not compose: {reasons}")
             unit = answer.judged[0]
-            source = compose_source(unit.stored_name, parent, [part.name for part in parts])
+            source = compose_source(unit.stored_name, parent, names)
             verdicts = await self._publication.publish(
                 [unit], author=author, text=None, world=world, judge=judge, source=source
             )
@@ -198,11 +200,43 @@ class LemmaStore:
         world = await self._world(episode)
         return await assembly.assemble(world, world.lemma(lemma))
 
+    async def revoke(self, episode: str, lemma: str, *, reason: str) -> list[Lemma]:
+        """Take a lemma or definition back, and all that rest on it; return them.
+
+        They can no longer be found, imported or assembled, and do not come back when they are proved again.
+
+        Raises:
+            UnknownId: there is no such lemma.
+            StorageUnavailable: nothing was revoked.
+        """
+        world = await self._world(episode)
+        return await self._take_away(world, [world.lemma(lemma).id], reason=reason)
+
+    async def recheck(self, episode: str) -> withdrawal.Recheck:
+        """Judge everything again in a new kernel under today's policy, and revoke what it refuses.
+
+        Raises:
+            LeanUnavailable: the library or the problem cannot be replayed; nothing was revoked.
+        """
+        world = await self._world(episode)
+        found = await withdrawal.recheck(world)
+        if found.refused:
+            await self._take_away(world, found.refused, reason="refused when it was judged again")
+        return found
+
+    async def _take_away(self, world: World, ids: Iterable[str], *, reason: str) -> list[Lemma]:
+        async with world.publishing:
+            units = withdrawal.users(world, ids)
+            await self._index.revoke(world.problem.episode, {unit.id: reason for unit in units})
+            await withdrawal.take_away(world, units, reason=reason)
+        # Its kernel holds them still; the next call starts another.
+        await self.release(world.problem.episode)
+        return units
+
     async def release(self, episode: str) -> None:
         """End the judge of an episode in which nothing is going on; the next check starts another."""
-        found = self._judges.pop(episode, None)
-        if found is not None:
-            found.stop.set()
+        await anyio.lowlevel.checkpoint()
+        self._judges.release(episode)
 
     async def _world(self, episode: str) -> World:
         async with self._opening:
@@ -213,13 +247,7 @@ class LemmaStore:
 
     async def _get(self, episode: str) -> tuple[World, Judge]:
         world = await self._world(episode)
-        found = self._judges.get(episode)
-        if found is None or not found.judge.is_alive:
-            async with world.opening:
-                found = self._judges.get(episode)
-                if found is None or not found.judge.is_alive:
-                    found = self._judges[episode] = await self._begin(world)
-        return world, found.judge
+        return world, await self._judges.get(world)
 
     async def _load(self, episode: str) -> World:
         problem = read_problem(self._folder / episode)
@@ -228,23 +256,8 @@ class LemmaStore:
         world = World(self._folder / episode, core=self.core, toolchain=self.toolchain, problem=problem)
         for unit in await self._index.all(episode):
             world.remember(unit)
+        world.revoked.update(await self._index.revoked(episode))
         return world
-
-    async def _begin(self, world: World) -> _Running:
-        order = world.closure(list(world.lemma_ids.values()))
-        modules = [*world.trusted(), *((f"L.{unit.id}", world.module_path(unit.id)) for unit in order)]
-        stop = anyio.Event()
-        # The judge outlives the call that needs it first, so a task of the store hosts it.
-        judge: Judge = await self._tasks.start(self._host, modules, stop)
-        _log.info("judge_started", episode=world.problem.episode, lemmas=len(order), pid=judge.pid)
-        return _Running(judge=judge, stop=stop)
-
-    async def _host(
-        self, modules: list[tuple[str, Path]], stop: anyio.Event, *, task_status: anyio.abc.TaskStatus[Judge]
-    ) -> None:
-        async with start_judge(self.toolchain, modules) as judge:
-            task_status.started(judge)
-            await stop.wait()
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -41,6 +41,8 @@ class World:
         self._by_name: dict[str, Lemma] = {}
         self._by_hash: dict[str, Lemma] = {}
         self._by_last: dict[str, Lemma] = {}
+        self.revoked: dict[str, str] = {}
+        """Content id of what was taken back → why."""
         self.lemma_ids: dict[str, str] = {}
         """Stored name → content id of every published unit, definitions included."""
 
@@ -87,6 +89,20 @@ class World:
         wanted = words_of(text)
         places = self._words.best(wanted, limit=limit, is_total=is_total or not wanted)
         return [self._searchable[place] for place in places]
+
+    def forget(self, reasons: Mapping[str, str]) -> None:
+        """Take units out of the index, for good."""
+        self.revoked.update(reasons)
+        left = [unit for unit in self._by_id.values() if unit.id not in reasons]
+        for index in (self._by_id, self._by_name, self._by_hash, self._by_last, self.lemma_ids):
+            index.clear()
+        self._searchable, self._words = [], WordIndex()
+        for unit in left:
+            self.remember(unit)
+
+    def units(self) -> list[Lemma]:
+        """Return lemmas and definitions, oldest first."""
+        return list(self._by_id.values())
 
     def lemmas(self) -> list[Lemma]:
         """Return the lemmas, oldest first."""

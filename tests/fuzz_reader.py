@@ -87,7 +87,7 @@ def fuzz(artifacts: Sequence[bytes], seeds: range) -> Counts:
     Raises:
         Exception: whatever the reader raises instead of `Refused`, with the seed as a note.
     """
-    originals = [_read(data) for data in artifacts]
+    originals = [read_facts(data) for data in artifacts]
     counts = Counts()
     signal.signal(signal.SIGALRM, _stop)
     for seed in seeds:
@@ -95,7 +95,7 @@ def fuzz(artifacts: Sequence[bytes], seeds: range) -> Counts:
         began = time.monotonic()
         signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
         try:
-            found = _read(data)
+            found = read_facts(data)
             counts.same += found == originals[which]
             counts.other += found != originals[which]
         except Refused:
@@ -109,7 +109,8 @@ def fuzz(artifacts: Sequence[bytes], seeds: range) -> Counts:
     return counts
 
 
-def _read(data: bytes) -> list[tuple[object, ...]]:
+def read_facts(data: bytes) -> list[tuple[object, ...]]:
+    """Return what an artifact declares, comparable between arenas."""
     terms = Terms()
     module = read_module(data, terms, version=VERSION)
     return [_facts(item, terms) for item in module.declarations.values()]

@@ -19,6 +19,11 @@ class ClaudeProtocol:
         self._requests = 0
         self._calls: dict[str, tuple[str, str, Any]] = {}
         self._is_interrupted = False
+        self._answers: dict[str, Usage] = {}
+
+    @property
+    def spent(self) -> Usage:
+        return sum(self._answers.values(), Usage())
 
     @property
     def is_busy(self) -> bool:
@@ -45,6 +50,8 @@ class ClaudeProtocol:
             case "system" if message.get("subtype") == "init":
                 return Step(entries=self._began(message))
             case "assistant":
+                inner = cast("dict[str, Any]", message.get("message") or {})
+                self._answers[str(inner.get("id"))] = _usage(inner)  # told again with every block of an answer
                 return Step(entries=tuple(self._spoken(_blocks(message))))
             case "user":
                 return Step(entries=tuple(self._results(_blocks(message))))
@@ -107,20 +114,25 @@ class ClaudeProtocol:
         self._is_working = self._is_told = False
         was_interrupted, self._is_interrupted = self._is_interrupted, False
         is_good = message.get("subtype") == "success" and not message.get("is_error")
-        usage = cast("dict[str, Any]", message.get("usage") or {})
-        cached = int(usage.get("cache_read_input_tokens") or 0)
-        written = int(usage.get("cache_creation_input_tokens") or 0)
+        self._answers.clear()
         cost = message.get("total_cost_usd")
         return TurnEnded(
             outcome="completed" if is_good else "interrupted" if was_interrupted else "failed",
-            usage=Usage(
-                input=int(usage.get("input_tokens") or 0) + cached + written,
-                cached=cached,
-                output=int(usage.get("output_tokens") or 0),
-            ),
+            usage=_usage(message),
             cost_usd=float(cost) if isinstance(cost, int | float) else None,
             error="" if is_good else str(message.get("result") or message.get("subtype") or ""),
         )
+
+
+def _usage(message: dict[str, Any]) -> Usage:
+    usage = cast("dict[str, Any]", message.get("usage") or {})
+    cached = int(usage.get("cache_read_input_tokens") or 0)
+    written = int(usage.get("cache_creation_input_tokens") or 0)
+    return Usage(
+        input=int(usage.get("input_tokens") or 0) + cached + written,
+        cached=cached,
+        output=int(usage.get("output_tokens") or 0),
+    )
 
 
 def _tool(name: str) -> tuple[str, str]:

@@ -40,6 +40,10 @@ class CodexProtocol:
     def is_busy(self) -> bool:
         return self._turn is not None or self._is_starting or bool(self._waiting)
 
+    @property
+    def spent(self) -> Usage:
+        return self._usage - self._usage_before
+
     def begin(self) -> list[Message]:
         info = {"name": "adapter-server", "title": "adapter-server", "version": "1"}
         return [self._request("initialize", {"clientInfo": info})]
@@ -102,6 +106,8 @@ class CodexProtocol:
         if method == "thread/resume":
             self._resume = None
             return Step(entries=(trouble,), replies=(self._open_thread(),))
+        if self._thread is None:
+            return Step(entries=(trouble, SessionBegan(session="", is_connected=False)))
         return Step(entries=(trouble,))
 
     def _next(self) -> list[Message]:
@@ -134,11 +140,7 @@ class CodexProtocol:
 
     def _ended(self, turn: dict[str, Any]) -> Step:
         self._turn, self._is_starting = None, False
-        spent = Usage(
-            input=self._usage.input - self._usage_before.input,
-            cached=self._usage.cached - self._usage_before.cached,
-            output=self._usage.output - self._usage_before.output,
-        )
+        spent = self.spent
         self._usage_before = self._usage
         error = str(_object(turn.get("error")).get("message", ""))
         ended = TurnEnded(outcome=_OUTCOMES.get(str(turn.get("status")), "failed"), usage=spent, error=error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import anyio
+import structlog
 
 from .attacking import Attacker
 from .desk import Desk, EpisodeOver, Lease
@@ -15,6 +16,7 @@ from .proving import Simp
 from .splitting import Splitter
 from .strategies import Strategy
 
+LOG = structlog.get_logger()
 IDLE_S = 2.0
 ATTACK_PAUSE_S = 1.0
 STAND_BACK_S = 1.5
@@ -71,6 +73,13 @@ class Agent:
                 await self._desk.refresh()
 
     async def _do(self, activity: str) -> bool:
+        try:
+            return await self._act(activity)
+        except RecursionError:
+            LOG.warning("term_too_deep", activity=activity)
+            return False
+
+    async def _act(self, activity: str) -> bool:
         if activity == "target":
             return await self._attack_target()
         if activity == "split":

@@ -7,10 +7,11 @@ import structlog
 from .desk import Desk, Lease
 from .knowledge import Knowledge, Part
 from .proving import Simp, Tactics, any_of, theorem
-from .rippling import Hint, Rippling
+from .rippling import Rippling
 from .search import Outcome, prove
 from .statements import Statement
 from .strategies import Strategy, simp_sets
+from .subgoals import Hint
 
 LOG = structlog.get_logger()
 

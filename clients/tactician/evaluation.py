@@ -95,7 +95,7 @@ class Evaluator:
         if kind.head == "Bool":
             return rng.random() < 0.5
         if kind.head in self._unary:
-            return rng.randint(0, size)
+            return rng.randint(0, max(size, 0))
         if kind.head == "Prod":
             return tuple(self.random_value(arg, size, rng) for arg in kind.args)
         datatype = self.theory.datatypes.get(kind.head)

@@ -13,8 +13,9 @@ from .desk import Desk
 from .exploration import Equation, Exploration
 from .naming import lemma_name
 from .proving import Tactics, theorem
-from .rippling import Hint, Rippling
+from .rippling import Rippling
 from .statements import Statement, show_statement
+from .subgoals import MOST_CASES, Hint
 from .terms import Term
 
 BATCH = 4
@@ -31,8 +32,8 @@ class Candidate(msgspec.Struct, kw_only=True):
 
     equation: Equation
     statement: Statement
-    seen_at: int = -1
-    """Number of rules when it was last looked at in vain."""
+    seen_at: tuple[int, int] = (-1, -1)
+    """Numbers of rules when it was last looked at in vain: at a glance, and taking variables apart."""
 
     tries: int = 0
     is_tested: bool = False
@@ -61,12 +62,12 @@ class Explorer:
 
     async def step(self) -> bool:
         """One batch of checks, or one slice of enumeration; False when only new lemmas can help."""
-        batch, is_all_seen = self._ready()
-        if batch:
-            await self._check(batch)
-            return True
-        if not is_all_seen:
-            return True
+        for is_thorough in (False, True):
+            batch, is_all_seen = self._ready(is_thorough=is_thorough)
+            if batch:
+                await self._check(batch)
+            if batch or not is_all_seen:
+                return True
         if not self._is_exhausted:
             await self._give_out()
             self._refill()
@@ -99,14 +100,14 @@ class Explorer:
                 is_later = bool(equation.conditions) and not self._only_conditional
                 (self._later if is_later else self._pending).append(candidate)
 
-    def _ready(self) -> tuple[list[tuple[Candidate, Hint]], bool]:
+    def _ready(self, *, is_thorough: bool) -> tuple[list[tuple[Candidate, Hint]], bool]:
         """Candidates that rewriting proves, each with how; and whether all were looked at."""
         knowledge = self._desk.knowledge
         assumed = knowledge.rewriter.extended()
         end = time.monotonic() + SLICE_S
         found: list[tuple[Candidate, Hint]] = []
         for candidate in list(self._pending):
-            if candidate.seen_at == knowledge.rewriter.count:
+            if candidate.seen_at[is_thorough] == knowledge.rewriter.count:
                 continue
             if time.monotonic() < candidate.born_at + self._defer_s:
                 continue
@@ -122,9 +123,11 @@ class Explorer:
             if assumed.joins(equation.left, equation.right):
                 continue
             tactics = Tactics(candidate.statement, knowledge.theory)
-            hint = self._rippling.hint_for(candidate.statement, tactics)
+            cases = MOST_CASES if is_thorough else 0
+            hint = self._rippling.hint_for(candidate.statement, tactics, cases=cases)
             if hint is None or candidate.tries >= MOST_TRIES:
-                candidate.seen_at = knowledge.rewriter.count
+                count = knowledge.rewriter.count
+                candidate.seen_at = (count, count if is_thorough else candidate.seen_at[1])
                 continue
             found.append((candidate, hint))
             if not equation.conditions:
@@ -162,7 +165,8 @@ class Explorer:
             else:
                 candidate.tries += 1
                 is_worth_more = checked.is_undecided or candidate.tries == 1
-                candidate.seen_at = -1 if is_worth_more else knowledge.rewriter.count
+                count = -1 if is_worth_more else knowledge.rewriter.count
+                candidate.seen_at = (count, count)
 
     async def _give_out(self) -> bool:
         """Leave small conjectures that rewriting does not prove to whoever is free."""

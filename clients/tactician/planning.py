@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import msgspec
 
@@ -10,8 +11,9 @@ from .conjectures import conjectures
 from .goals import Goal
 from .knowledge import Knowledge
 from .proving import Tactics
-from .rippling import Hint, Rippling
+from .rippling import Rippling
 from .statements import Statement, weight
+from .subgoals import Hint
 
 VARIABLES = 2
 OPTIONS = 6
@@ -22,6 +24,8 @@ LONGER = 14
 """How much larger than the statement a part may be."""
 
 COMBINATIONS = 16
+SECONDS = 1.0
+"""Time for one statement; what was found by then counts."""
 
 
 class Split(msgspec.Struct, frozen=True):
@@ -38,12 +42,15 @@ def splits(statement: Statement, knowledge: Knowledge) -> list[Split]:
     tactics = Tactics(statement, knowledge.theory)
     rippling = Rippling(knowledge.rewriter, knowledge.theory)
     found: list[Split] = []
+    deadline = time.monotonic() + SECONDS
     for variable in tactics.variables[:VARIABLES]:
         goals = rippling.residuals(statement, variable)
         options = [_options(goal_options, statement, knowledge) for goal_options in _conjectured(goals, knowledge)]
         if not options or not all(options):
             continue
         for children in itertools.islice(itertools.product(*options), COMBINATIONS):
+            if time.monotonic() > deadline:
+                break
             distinct = tuple({item.key(): item for item in children}.values())
             if (hint := _follows(statement, distinct, tactics, knowledge)) is not None:
                 found.append(Split(distinct, hint, sum(_is_provable(item, rippling, knowledge) for item in distinct)))

@@ -31,7 +31,8 @@ class Simp(msgspec.Struct, frozen=True):
             simp = f"(try simp [{rules}, *])"
             return f"(intros <;> {simp}" + f" <;> (try (split <;> {simp}))" * 2 + ")"
         simp = f"(try simp_all [{rules}])"
-        split = f" <;> (try (first | (split <;> {simp}) | (split at * <;> {simp})))"
+        either = f"rename_i h; refine Or.elim h (fun h => ?_) (fun h => ?_) <;> {simp}"
+        split = f" <;> (try (first | (split <;> {simp}) | (split at * <;> {simp}) | ({either})))"
         return f"(intros <;> {simp}{split * self.splits})"
 
 
@@ -67,7 +68,7 @@ class Tactics:
         found = [
             Variable(name, self._theory.datatypes[kind.head], kind, scores[name])
             for name, kind in self._statement.binders
-            if isinstance(kind, Term) and kind.head in self._theory.datatypes and kind.head != "Bool"
+            if isinstance(kind, Term) and kind.head in self._theory.datatypes
         ]
         return sorted(found, key=lambda item: -item.score)
 

@@ -1,4 +1,4 @@
-"""Term order, oriented equations and normal forms: what a simplifier would do, without Lean."""
+"""Oriented equations and normal forms: what a simplifier would do, without Lean."""
 
 from __future__ import annotations
 
@@ -7,67 +7,20 @@ from collections.abc import Iterable
 import msgspec
 
 from .definitions import Theory
-from .terms import Binding, Expr, Term, apply, constants, is_plain, match, plain_args, substitute, subterms, variables
-
-FIXED = "!"
-"""Marks variables of a goal that stand for themselves: constants, lowest in the order."""
-
-
-class Precedence:
-    """A total order on heads: constructors lowest, then functions by the height of their call graph."""
-
-    def __init__(self, theory: Theory) -> None:
-        self._rank: dict[str, int] = {}
-        for index, name in enumerate(theory.constructors()):
-            self._rank[name] = index - 1000
-        calls = {
-            name: frozenset[str]().union(*(constants(body) for _, body in function.rows))
-            & theory.functions.keys() - {name}
-            for name, function in theory.functions.items()
-        }
-        uses = {name: sum(name in called for called in calls.values()) for name in calls}
-        order = list(theory.functions)
-        order.sort(key=lambda name: (_height(name, calls, ()), -uses[name], list(theory.functions).index(name)))
-        for index, name in enumerate(order):
-            self._rank[name] = index
-
-    def rank(self, term: Term) -> int:
-        """Position of the head; variables applied to arguments come between constructors and operations."""
-        if term.head.startswith(FIXED):
-            return -500 if term.args else -2000
-        return -500 if term.is_var else self._rank.get(term.head, -400)
-
-    def is_greater(self, left: Expr, right: Expr) -> bool:
-        """Lexicographic path order."""
-        if left == right or not isinstance(left, Term) or not isinstance(right, Term):
-            return False
-        if right.is_var and not right.args:
-            return right.head in variables(left)
-        if left.is_var and not left.args:
-            return False
-        if any(arg == right or self.is_greater(arg, right) for arg in left.args):
-            return True
-        if left.head == right.head:
-            for one, other in zip(left.args, right.args, strict=False):
-                if one != other:
-                    return self.is_greater(one, other) and all(self.is_greater(left, arg) for arg in right.args)
-            return False
-        return self.rank(left) > self.rank(right) and all(self.is_greater(left, arg) for arg in right.args)
-
-    def orient(self, left: Expr, right: Expr) -> tuple[Expr, Expr] | None:
-        """The equation as a rule from greater to smaller, or None."""
-        if self.is_greater(left, right):
-            return left, right
-        if self.is_greater(right, left):
-            return right, left
-        return None
-
-
-def _height(name: str, calls: dict[str, frozenset[str]], path: tuple[str, ...]) -> int:
-    if name in path:
-        return 0
-    return 1 + max((_height(called, calls, (*path, name)) for called in calls[name]), default=-1)
-
+from .ordering import Precedence
+from .terms import (
+    Binding,
+    Expr,
+    Term,
+    apply,
+    is_plain,
+    match,
+    plain_args,
+    size,
+    substitute,
+    subterms,
+    variables,
+)
 
 DEEPEST = 60
 """Rewriting that goes deeper runs away."""
@@ -264,8 +217,8 @@ def _built_in(term: Term) -> Expr | None:
 
 
 def _is_smaller(left: Expr, right: Expr) -> bool:
-    one, other = _outline(left), _outline(right)
-    return (len(one), one) < (len(other), other)
+    difference = size(left) - size(right)
+    return difference < 0 or (difference == 0 and _outline(left) < _outline(right))
 
 
 def _outline(expr: Expr) -> list[str]:

@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -35,6 +35,9 @@ from .team import agent_spec, parse_team
 
 CREATE_TIMEOUT_S = 120.0
 SETTLE_S = 15.0
+RECONNECT_S = 60.0
+"""How long a server elsewhere may be away."""
+RECONNECT_PAUSE_S = 1.0
 
 
 class Viewer(Protocol):
@@ -127,17 +130,20 @@ class _Run:
         self.state = RunState()
         self.exit_codes: dict[str, int] = {}
         self.agents: list[Agent] = []
+        self.server: ServerAddress | None = None
+        self.last_seq = 0
         before = folder.record()
         self.seconds = before.seconds if before is not None else 0.0
         self.reason = ""
 
     async def go(self) -> RunRecord:
         async with self._server() as server:
+            self.server = server
             try:
-                async with connect(server.url, token=server.token) as link:
+                async with self._link() as link:
                     status = await self._opened(link)
-                    if status.status == "open":
-                        status = await self._work(link, status.episode)
+                if status.status == "open":
+                    status = await self._work(status.episode)
             except* ConnectionLost as group:
                 raise (died(self.folder.server_log) if self.order.server is None else _first(group)) from None
         if status.proof is not None:
@@ -169,16 +175,21 @@ class _Run:
         self.viewer.begin(self.order, status.statement)
         return status
 
-    async def _work(self, link: Link, episode: str) -> EpisodeStatus:
+    def _link(self) -> AbstractAsyncContextManager[Link]:
+        assert self.server is not None
+        return connect(self.server.url, token=self.server.token)
+
+    async def _work(self, episode: str) -> EpisodeStatus:
         """Let the team work until the episode ends, the time is over or nobody is left."""
         has_ended = anyio.Event()
         self.reason = f"{self.limits.seconds:g} seconds are over"
         began = anyio.current_time()
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._follow, link, episode, has_ended)
+                tasks.start_soon(self._follow, episode, has_ended)
                 with anyio.move_on_after(self.limits.seconds):
-                    specs = await self._registered(link, episode)
+                    async with self._link() as link:
+                        specs = await self._registered(link, episode)
                     async with team(specs, log_folder=self.folder.agent_logs, tell=self._tell) as self.agents:
                         await self._watch(self.agents, has_ended)
                     self.reason = "every agent has ended"
@@ -188,7 +199,8 @@ class _Run:
                 tasks.cancel_scope.cancel()
         finally:
             self.seconds += anyio.current_time() - began
-        return await self._left(link, episode)
+        async with self._link() as link:
+            return await self._left(link, episode)
 
     async def _left(self, link: Link, episode: str) -> EpisodeStatus:
         """How the episode stands. An open one is closed unless its server is the run's own: there it goes on later."""
@@ -230,13 +242,26 @@ class _Run:
             await has_ended.wait()
             tasks.cancel_scope.cancel()
 
-    async def _follow(self, link: Link, episode: str, has_ended: anyio.Event) -> None:
-        known = self.folder.last_seq()
-        async for event in link.subscribe(episode, from_seq=0):
-            self._take(event, is_new=event.seq > known)
-            if event.kind == "episode_closed":
-                break
-        has_ended.set()
+    async def _follow(self, episode: str, has_ended: anyio.Event) -> None:
+        """Take the events until the episode ends. A server that is not the run's own may be away for a while."""
+        known, patience = self.folder.last_seq(), RECONNECT_S
+        while True:
+            try:
+                async with self._link() as link:
+                    async for event in link.subscribe(episode, from_seq=self.last_seq):
+                        self.last_seq, patience = event.seq, RECONNECT_S
+                        self._take(event, is_new=event.seq > known)
+                        if event.kind == "episode_closed":
+                            break
+            except ConnectionLost:
+                if self.order.server is None or patience <= 0:
+                    raise
+            else:
+                has_ended.set()
+                return
+            self.viewer.note("the server cannot be reached; trying again")
+            patience -= RECONNECT_PAUSE_S
+            await anyio.sleep(RECONNECT_PAUSE_S)
 
     async def _catch_up(self, link: Link, episode: str) -> None:
         """Take the events that were not seen while the team was stopped."""

@@ -45,6 +45,22 @@ def pred (n : num) : num := match n with
 LE_TOTAL = "∀ (m n : num), le m n = false → le n m = true"
 
 
+TREES = """\
+inductive tree (a : Type) where
+  | leaf
+  | node (left : tree a) (label : a) (right : tree a)
+  deriving DecidableEq
+
+def mirror {a : Type} : tree a → tree a
+  | .leaf => @tree.leaf a
+  | .node l x r => tree.node (mirror r) x (mirror l)
+
+def nodes {a : Type} : tree a → num
+  | .leaf => num.zero
+  | .node l x r => num.succ (nodes l)
+"""
+
+
 def knowledge(source: str, target: str) -> Knowledge:
     """What an agent knows at first."""
     text = f"{source}\ntheorem target : {target} := by sorry\n"

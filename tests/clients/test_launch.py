@@ -34,8 +34,10 @@ async def test_leaving_a_team_ends_every_process_of_every_agent(tmp_path: Path) 
     parent = (
         sys.executable,
         "-c",
-        "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); "
-        "print(child.pid, flush=True); child.wait()",
+        (
+            "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); "
+            "print(child.pid, flush=True); child.wait()"
+        ),
     )
     async with team([spec("ada", parent), spec("bob")], log_folder=tmp_path) as agents:
         child = int(await written(agents[0].log))
@@ -76,7 +78,8 @@ async def test_a_tactician_ends_when_its_launcher_is_gone(tmp_path: Path) -> Non
         "import anyio, os, pathlib, sys\n"
         "from clients.launch import AgentSpec, launch\n"
         "async def main():\n"
-        "    agent = await launch(AgentSpec(name='ada', url='http://127.0.0.1:1/mcp', token='t'), log_folder=pathlib.Path(sys.argv[1]))\n"
+        "    spec = AgentSpec(name='ada', url='http://127.0.0.1:1/mcp', token='t')\n"
+        "    agent = await launch(spec, log_folder=pathlib.Path(sys.argv[1]))\n"
         "    print(agent.pid, flush=True)\n"
         "    os._exit(0)\n"
         "anyio.run(main)\n"

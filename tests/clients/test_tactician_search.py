@@ -7,14 +7,16 @@ from clients.tactician.exploration import Exploration
 from clients.tactician.goals import read_goals
 from clients.tactician.naming import lemma_name
 from clients.tactician.planning import splits
+from clients.tactician.printing import show
 from clients.tactician.proving import Simp, Tactics, any_of
 from clients.tactician.rewriting import Rewriter
-from clients.tactician.rippling import Hint, Rippling
+from clients.tactician.rippling import Rippling
 from clients.tactician.statements import read_statement, show_statement
+from clients.tactician.subgoals import Hint
 from clients.tactician.syntax import parse
 from clients.tactician.terms import Term
 
-from .problems import APPEND_NIL, LE_TOTAL, LISTS, NUMBERS, REV_APPEND_ONE, REV_REV, knowledge
+from .problems import APPEND_NIL, LE_TOTAL, LISTS, NUMBERS, REV_APPEND_ONE, REV_REV, TREES, knowledge
 
 
 def value(source: str, text: str) -> object:
@@ -39,6 +41,17 @@ def test_a_false_statement_has_a_witness_and_a_true_one_has_none() -> None:
     right = read_statement(REV_REV, names)
     assert find_witness(wrong, evaluator, rng=random.Random(1)) is not None
     assert find_witness(right, evaluator, rng=random.Random(1)) is None
+
+
+def test_statements_about_trees_and_numbers_are_tested() -> None:
+    theory = read_theory(NUMBERS + TREES)
+    names, evaluator = Names(theory), Evaluator(theory)
+    right = read_statement("∀ {a : Type} (t : tree a), mirror (mirror t) = t", names)
+    wrong = read_statement("∀ {a : Type} (t : tree a) (n : num), nodes t = n", names)
+    assert find_witness(right, evaluator, rng=random.Random(1)) is None
+    found = find_witness(wrong, evaluator, rng=random.Random(1))
+    assert found is not None
+    assert show(evaluator.term(found["n"], Term("num"))).startswith("num.")
 
 
 def test_equations_are_oriented_towards_the_smaller_side() -> None:

@@ -42,6 +42,7 @@ from tests.model_endpoints.server import ScriptedModel
 E = TypeVar("E", bound=Entry)
 
 INSTALL_TIMEOUT_S = 240
+UNREACHABLE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT", "ENETUNREACH")
 FAST = FollowingLimits(restart_pause_s=0.2, wake_every_s=1.0, idle_s=3600.0)
 
 
@@ -54,25 +55,29 @@ def cache_folder() -> Path:
     return Path(cache).expanduser() / "clients"
 
 
+def from_npm(name: str, *packages: str) -> Path:
+    """An npm prefix in the cache that holds exactly these packages; made once."""
+    prefix = cache_folder() / name
+    if (prefix / "complete").exists():
+        return prefix
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed")
+    prefix.mkdir(parents=True, exist_ok=True)
+    install = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(prefix), *packages]
+    done = subprocess.run(install, capture_output=True, text=True, timeout=INSTALL_TIMEOUT_S, check=False)
+    if done.returncode and any(code in done.stderr for code in UNREACHABLE):
+        pytest.skip(f"npm cannot be reached: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    (prefix / "complete").touch()
+    return prefix
+
+
 def installed(program: Program) -> Path:
-    """The native binary of the pinned version, from npm into the cache."""
-    prefix = cache_folder() / f"{program.kind}-{program.tried}"
-    if not (found := list(prefix.glob(program.native))):
-        npm = shutil.which("npm")
-        if npm is None:
-            pytest.skip("npm is not installed")
-        prefix.mkdir(parents=True, exist_ok=True)
-        package = f"{program.package}@{program.tried}"
-        install = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(prefix), package]
-        done = subprocess.run(install, capture_output=True, text=True, timeout=INSTALL_TIMEOUT_S, check=False)
-        if done.returncode and any(
-            code in done.stderr for code in ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT")
-        ):
-            pytest.skip(f"npm cannot be reached: {done.stderr.strip().splitlines()[-1]}")
-        assert done.returncode == 0, done.stderr
-        found = list(prefix.glob(program.native))
-    assert len(found) == 1, found
-    return found[0]
+    """The native binary of the pinned version."""
+    prefix = from_npm(f"{program.kind}-{program.tried}", f"{program.package}@{program.tried}")
+    (found,) = prefix.glob(program.native)
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -190,10 +195,15 @@ class Bench:
 
 
 @pytest.fixture(scope="session")
-async def daemon(binaries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[ServerAddress]:
+def daemon_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("daemon")
+
+
+@pytest.fixture(scope="session")
+async def daemon(binaries: dict[str, Path], daemon_folder: Path) -> AsyncGenerator[ServerAddress]:
     """One daemon for all tests; each has an episode of its own."""
     assert binaries
-    folder = tmp_path_factory.mktemp("daemon")
+    folder = daemon_folder
     async with own_server(folder / "server", log=folder / "server.log") as server:
         yield server
 
@@ -206,13 +216,16 @@ def bench(daemon: ServerAddress, real_clients: pytest.MonkeyPatch, tmp_path: Pat
     """Opens an episode; the clients that are started inside find the scripted model."""
 
     @asynccontextmanager
-    async def opened(model: ScriptedModel, *, problem: str = "rev_rev") -> AsyncGenerator[Bench]:
+    async def opened(
+        model: ScriptedModel, *, problem: str = "rev_rev", adapter: str | None = None
+    ) -> AsyncGenerator[Bench]:
         for name, value in model.environment.items():
             real_clients.setenv(name, value)
         shipped = load_problem(problem)
         text = ProblemText(name=shipped.name, source=shipped.source, theorem=shipped.theorem)
         async with connect(daemon.url, token=daemon.token) as link:
-            created = await link.call("episode.create", EpisodeCreate(problem=text), EpisodeCreated, timeout_s=120)
+            wanted = EpisodeCreate(problem=text, adapter=adapter)
+            created = await link.call("episode.create", wanted, EpisodeCreated, timeout_s=120)
             try:
                 yield Bench(link=link, server=daemon, folder=tmp_path, episode=created.episode)
             finally:

@@ -135,12 +135,13 @@ async def test_an_agent_that_never_calls_a_tool_is_given_up(name: str, bench: Op
     ("name", "budget", "reason"),
     [
         ("codex-1", Budget(turns=1), "budget: 1 turns"),
-        ("claude-1", Budget(tokens=50), "budget: 50 tokens"),
+        ("claude-1", Budget(tokens=250), "budget: 250 tokens"),
+        ("codex-1", Budget(tokens=100), "budget: 100 tokens"),
         ("codex-1", Budget(seconds=3), "budget: 3 seconds"),
     ],
 )
 async def test_a_budget_ends_an_agent(name: str, budget: Budget, reason: str, bench: OpenBench) -> None:
-    script = wait_for_ever if budget.seconds else look_and_stop
+    script = look_and_stop if budget.turns else wait_for_ever
     with scripted_model(script) as model:
         async with bench(model) as place:
             spec = await place.register(name, budget=budget)

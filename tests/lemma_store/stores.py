@@ -32,11 +32,13 @@ async def running_store(folder: Path, *, limits: Limits | None = None) -> AsyncG
     with running_valkey(valkey):
         client = connect(f"unix://{valkey / 's'}")
         index = LemmaIndex(client, is_durable=True)
-        async with open_lemma_store(
-            folder / "episodes", index=index, scratch=folder / "scratch", limits=limits
-        ) as store:
-            yield store
-        await client.aclose()
+        try:
+            async with open_lemma_store(
+                folder / "episodes", index=index, scratch=folder / "scratch", limits=limits
+            ) as store:
+                yield store
+        finally:
+            await client.aclose()
 
 
 def verdict(report: CheckReport, name: str) -> Verdict:

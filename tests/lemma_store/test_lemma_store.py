@@ -181,7 +181,7 @@ async def test_a_limit_is_undecided_and_a_later_check_decides(store: LemmaStore,
 
     monkeypatch.setattr(store, "_limits", Limits(wall_ms=1))
     assert verdict(await store.check(E, author="ada", source=text), "slow").outcome == "undecided"
-    monkeypatch.setattr(store, "_limits", Limits(judge_ms=1))
+    monkeypatch.setattr(store, "_limits", Limits(judge_ms=-1_000))
     assert verdict(await store.check(E, author="ada", source=text), "slow").outcome == "undecided"
     monkeypatch.undo()
 

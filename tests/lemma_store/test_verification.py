@@ -24,11 +24,31 @@ theorem app_assoc {a : Type} (xs ys zs : lst a) : app (app xs ys) zs = app xs (a
   induction xs <;> simp_all [app]
 theorem unused (n : Nat) : n = n := rfl
 """
-REV_APP = """def flip {{a : Type}} (xs ys : lst a) : lst a := app ys xs
-theorem rev_app {{a : Type}} (xs ys : lst a) : rev (app xs ys) = flip (rev xs) (rev ys) := by
-  induction xs <;> simp_all [app, rev, flip, {app_nil}, {app_assoc}]
+REV_APP = """namespace Deep
+section
+variable {{a : Type}} (xs : lst a)
+def both (ys : lst a) : lst a := app xs ys
+@[simp] theorem both_nil : both xs .nil = xs := {app_nil} xs
+end
+mutual
+def even : Nat → Bool
+  | 0 => true
+  | n + 1 => odd n
+def odd : Nat → Bool
+  | 0 => false
+  | n + 1 => even n
+end
+open Deep in
+theorem rev_app {{a : Type}} (xs ys : lst a) : rev (app xs ys) = both (rev ys) (rev xs) ∧ even 0 ≠ odd 0 := by
+  refine ⟨?_, fun no => nomatch no⟩
+  induction xs with
+  | nil => simp [app, rev]
+  | cons x xs ih => simp [app, rev, ih, both, {app_assoc}]
+end Deep
 theorem rev_rev {{a : Type}} (xs : lst a) : rev (rev xs) = xs := by
-  induction xs <;> simp_all [app, rev, flip, rev_app]
+  induction xs with
+  | nil => rfl
+  | cons x xs ih => simp [rev, app, (Deep.rev_app _ _).1, ih, Deep.both]
 """
 
 

@@ -36,7 +36,7 @@ def read_request(body: Facts) -> Conversation:
 
 
 def _result(call: Facts, output: object) -> Result:
-    text = "\n".join(strings(output)) if not isinstance(output, str) else output
+    text = output if isinstance(output, str) else "\n".join(str(part.get("text", "")) for part in objects(output))
     body = text.split("Output:\n", 1)[-1]
     if call["type"] == "custom_tool_call":
         return Result(tool=call["name"], arguments={"source": call["input"]}, text=body)
