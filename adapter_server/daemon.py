@@ -80,7 +80,7 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
                 tokens=Tokens(folder.operator_token()),
                 address=lambda: url,
             )
-            dispatcher = Dispatcher(board=board, lemma_store=lemma_store, on_change=settling.nudge)
+            dispatcher = Dispatcher(board=board, lemma_store=lemma_store, on_change=settling.nudge, tasks=tasks)
             mcp = McpServer(dispatcher)
             door = McpDoor(mcp, episodes, host=settings.host)
             hub = Hub(control_methods(episodes), event_feed(board))

@@ -60,6 +60,15 @@ def owned(folder: Path, /) -> Generator[None]:
         yield
 
 
+def is_owned(folder: Path, /) -> bool:
+    """Tell whether a daemon is on the folder now."""
+    lock = folder / "owner.lock"
+    if not lock.is_file():
+        return False
+    with lock.open("a+") as file:
+        return not is_locked(file.fileno())
+
+
 def is_locked(descriptor: int, /) -> bool:
     """Try to lock an open file; it stays locked until every process that shares the open file has closed it."""
     try:

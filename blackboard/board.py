@@ -10,7 +10,9 @@ import msgspec
 from bus.errors import BadArguments
 from bus.messages import EpisodeState
 
+from .archive import Archives
 from .calls import Calls
+from .doubts import Doubts
 from .in_redis import EpisodeStore
 from .leases import Leases
 from .log import Log
@@ -21,7 +23,7 @@ from .types import AgentRow, EpisodeMeta, Node, NodeDraft
 _AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
-class Board(Plan, Leases, Mail, Calls, Log):
+class Board(Plan, Doubts, Leases, Mail, Calls, Log, Archives):
     """The shared state of all episodes in one store.
 
     Every change is one atomic script: it is in the log, or it did not happen. Changes take an operation id `op`;
@@ -31,10 +33,12 @@ class Board(Plan, Leases, Mail, Calls, Log):
 
     def __init__(self, store: EpisodeStore) -> None:
         Plan.__init__(self, store)
+        Doubts.__init__(self, store)
         Leases.__init__(self, store)
         Mail.__init__(self, store)
         Calls.__init__(self, store)
         Log.__init__(self, store)
+        Archives.__init__(self, store)
 
     @classmethod
     @asynccontextmanager
@@ -100,12 +104,23 @@ class Board(Plan, Leases, Mail, Calls, Log):
         undecided: int,
         ms: int,
         *,
+        job: str | None = None,
         op: str | None = None,
     ) -> None:
-        """Record that a check of this agent has finished; `accepted` are stored names."""
+        """Record that a check of this agent has finished; `accepted` are stored names.
+
+        `job` names a check that outlived its call: its author has news of it then.
+        """
         counts = {"rejected": rejected, "undecided": undecided, "ms": ms}
-        args = {"agent": agent, "node": node, "accepted": tuple(accepted)} | counts
+        args = {"agent": agent, "node": node, "accepted": tuple(accepted), "job": job} | counts
         await self._store.change("record_check", episode=episode, op=op, args=args)
+
+    async def record_feedback(
+        self, episode: str, agent: str, text: str, *, about: str | None = None, op: str | None = None
+    ) -> int:
+        """Record what an agent has to say about its work, for operators only; returns the number of the event."""
+        args = {"agent": agent, "text": text, "about": about}
+        return int(await self._store.change("record_feedback", episode=episode, op=op, args=args))
 
     async def close_episode(self, episode: str, status: EpisodeState, reason: str = "") -> EpisodeMeta:
         """End the episode and all leases; an ended one stays as it ended.

@@ -11,16 +11,29 @@ from .types import CallToken, DeltaPage
 _LINE_BYTES_MAX = 300  # a longer event is cut when it is rendered
 _LINE_BYTES_MIN = 16
 
-_FOR_EVERYONE = frozenset({"node_added", "alternative_added", "lemma_accepted", "node_closed", "episode_closed"})
+_FOR_EVERYONE = frozenset(
+    {
+        "node_added",
+        "alternative_added",
+        "lemma_accepted",
+        "node_closed",
+        "node_refuted",
+        "node_disputed",
+        "node_revised",
+        "episode_closed",
+    }
+)
 
 
 def concerns(event: Event, agent: str) -> bool:
     """Tell whether the event is news to this agent.
 
-    Its own doings are not. Work that others begin and give up is not either: a digest shows where they stand.
+    Its own doings are not, except the end of a check that outlived its call. Work that others begin and give up is not
+    either: a digest shows where they stand.
+    either: a digest shows where they stand.
     """
     if event.actor == agent:
-        return False
+        return event.kind == "check_finished" and event.body.get("job") is not None
     if event.kind == "message_sent":
         return not event.body["to"] or agent in event.body["to"]
     if event.kind in {"lease_expired", "lease_released"}:

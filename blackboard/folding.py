@@ -137,6 +137,28 @@ def _close_node(state: State, _event: Event, body: Mapping[str, Any]) -> None:
     state.nodes[node.id] = msgspec.structs.replace(node, status="closed", lemma=body["lemma"])
 
 
+def _refute_node(state: State, _event: Event, body: Mapping[str, Any]) -> None:
+    _change_node(state, body["node"], status="refuted")
+    for name in body["alternatives"]:
+        state.alternatives[name] = msgspec.structs.replace(state.alternatives[name], is_dead=True)
+
+
+def _dispute_node(state: State, _event: Event, body: Mapping[str, Any]) -> None:
+    _change_node(state, body["node"], status="disputed")
+
+
+def _revise_node(state: State, _event: Event, body: Mapping[str, Any]) -> None:
+    _change_node(state, body["node"], name=body["name"], note=body["note"])
+
+
+def _change_node(state: State, node: str, **changes: Any) -> None:
+    state.nodes[node] = msgspec.structs.replace(state.nodes[node], **changes)
+
+
+def _hear(_state: State, _event: Event, _body: Mapping[str, Any]) -> None:
+    """Feedback is evidence about the episode and changes nothing in it."""
+
+
 def _send(state: State, event: Event, body: Mapping[str, Any]) -> None:
     fields = {**body, "id": body["message"], "sender": body["from"], "at_seq": event.seq}
     state.messages[body["message"]] = msgspec.convert(fields, Message)
@@ -160,6 +182,10 @@ _APPLY: Mapping[EventKind, Callable[[State, Event, Mapping[str, Any]], None]] = 
     "check_finished": _count_check,
     "lemma_accepted": _accept_lemma,
     "node_closed": _close_node,
+    "node_refuted": _refute_node,
+    "node_disputed": _dispute_node,
+    "node_revised": _revise_node,
+    "feedback_given": _hear,
     "message_sent": _send,
     "episode_closed": _close,
 }

@@ -21,7 +21,16 @@ from redis.exceptions import ConnectionError as ConnectionFailed
 from redis.exceptions import NoScriptError, OutOfMemoryError, ReadOnlyError, RedisError
 from redis.exceptions import TimeoutError as TimedOut
 
-from bus.errors import AdapterError, BadArguments, Internal, StorageUnavailable, TooLarge, UnknownId, error_from_fields
+from bus.errors import (
+    AdapterError,
+    BadArguments,
+    Duplicate,
+    Internal,
+    StorageUnavailable,
+    TooLarge,
+    UnknownId,
+    error_from_fields,
+)
 
 from .chain import Entry
 from .keys import is_episode_id, key, operation_key, shared_keys
@@ -35,6 +44,19 @@ _RETRY_RECORD_S = 60  # covers our own retries
 _NAMED_RECORD_S = 86_400  # covers a caller who repeats an operation later
 _NEAREST_AMONG_MAX = 2_000
 _ARGS_MAX_BYTES = 1_000_000  # protects the store; the limits that agents meet are lower
+
+# Everything that lasts of an episode, at one moment: number of the last event, then names and contents.
+_DUMP = """
+local found = { redis.call('HGET', ARGV[1] .. 'meta', 'seq') or false }
+for _, key in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do
+  local name = string.sub(key, #ARGV[1] + 1)
+  if string.sub(name, 1, 3) ~= 'op:' and string.sub(name, 1, 6) ~= 'calls:' then
+    found[#found + 1] = name
+    found[#found + 1] = redis.call('DUMP', key)
+  end
+end
+return found
+"""
 
 _T = TypeVar("_T")
 
@@ -121,6 +143,42 @@ class EpisodeStore:
         """Return log entries in order."""
         (rows,) = await self.read(episode, ("XRANGE", "events", f"{after_seq + 1}-0", "+", "COUNT", limit))
         return [_entry(*row) for row in rows]
+
+    async def dump(self, episode: str) -> tuple[int, dict[str, bytes]]:
+        """Return the number of the last event and all that the store holds, by the names of the keys."""
+        if not is_episode_id(episode):
+            raise _unknown_episode(episode)
+        found = await self._insist(lambda: self._send("EVAL", _DUMP, 1, key(episode, "meta"), key(episode, "")))
+        seq, *rest = found
+        if seq is None:
+            raise _unknown_episode(episode)
+        return int(seq), {name.decode(): content for name, content in zip(rest[::2], rest[1::2], strict=True)}
+
+    async def load(self, episode: str, keys: Mapping[str, bytes]) -> None:
+        """Put in what `dump` returned."""
+        if not is_episode_id(episode):
+            raise _unknown_episode(episode)
+        if await self._insist(lambda: self._send("EXISTS", key(episode, "meta"))):
+            raise Duplicate(f"there is an episode {episode} already", id=episode)
+        try:
+            async with self._client.pipeline(transaction=True) as batch:
+                for name, content in keys.items():
+                    batch.execute_command("RESTORE", key(episode, name), 0, content, "REPLACE")
+                await batch.execute()
+        except RedisError as error:
+            await self.remove(episode, tuple(keys))
+            raise BadArguments(
+                "this store cannot read the archive", hint="use the same store", cause=str(error)
+            ) from error
+
+    async def remove(self, episode: str, names: Sequence[str]) -> None:
+        """Remove keys of an episode."""
+        words = [key(episode, name) for name in names]
+        if words:
+            await self._insist(lambda: self._send("DEL", *words))
+
+    async def _send(self, *words: str | int) -> Any:
+        return await self._client.execute_command(*words)
 
     async def next_entries(self, episode: str, after_seq: int, *, limit: int, block_s: float) -> list[Entry]:
         """Return log entries as soon as there are any, on a connection of its own; empty after `block_s`."""

@@ -11,6 +11,7 @@ from .in_redis import EpisodeStore
 from .types import Alternative, Candidate, Lease, LemmaNote, Node, NodeDraft, NodeStatus, Recorded, Same
 
 _NODE_ID = re.compile(r"n\d+")
+_ESCAPED = re.compile(r"[\x00-\x1f\x7f\"\\/]")  # looks different in JSON
 
 
 class Plan:
@@ -31,8 +32,7 @@ class Plan:
             BadArguments: the name looks like a node's id.
             EpisodeClosed: the episode has ended.
         """
-        if not draft.name or _NODE_ID.fullmatch(draft.name):
-            raise BadArguments(f"{draft.name!r} cannot be a part's name", hint="take a word that says what it is about")
+        _refuse_id(draft.name)
         args = {"actor": actor, "draft": draft, "open_parts_max": open_parts_max}
         return msgspec.json.decode(await self._store.change("add_node", episode=episode, op=op, args=args), type=Node)
 
@@ -63,12 +63,50 @@ class Plan:
         reply = await self._store.change("record_lemma", episode=episode, op=op, args=args)
         return msgspec.json.decode(reply, type=Recorded)
 
+    async def revise(
+        self,
+        episode: str,
+        actor: str,
+        *,
+        node: str,
+        name: str | None = None,
+        note: str | None = None,
+        op: str | None = None,
+    ) -> Node:
+        """Give an unsettled node another name or note; what it states never changes.
+
+        Raises:
+            BadArguments: somebody else added the node, or the name looks like a node's id.
+            Gone: the node is closed or refuted.
+            UnknownId: no such node (facts: nearest).
+        """
+        if name is not None:
+            _refuse_id(name)
+        args = {"actor": actor, "node": node, "name": name, "note": note}
+        return msgspec.json.decode(await self._store.change("revise", episode=episode, op=op, args=args), type=Node)
+
     async def nodes(self, episode: str) -> list[Node]:
         """Return all nodes, oldest first."""
         names = ("nodes", "status", "closed_by", "down")
         fixed, status, closed_by, down = await self._store.read(episode, *(("HGETALL", name) for name in names))
         found = [_node(fixed[name], status[name], closed_by.get(name), down.get(name)) for name in fixed]
         return sorted(found, key=lambda node: node.at_seq)
+
+    async def nodes_with(self, episode: str, words: Sequence[str]) -> list[Node]:
+        """Return the nodes that may contain all of the lower-case words, oldest first; those that cannot are left out.
+
+        Cheap with thousands of nodes: only those few are decoded.
+        """
+        (rows,) = await self._store.read(episode, ("HVALS", "nodes"))
+        plain = [word for word in words if not _ESCAPED.search(word)]
+        found = [msgspec.json.decode(row, type=Node) for row in rows if _has_all(row, plain)]
+        if not found:
+            return []
+        ids = [node.id for node in found]
+        columns = [("HMGET", name, *ids) for name in ("status", "closed_by", "down")]
+        rest = zip(*(await self._store.read(episode, *columns)), strict=True)
+        whole = [_with_state(node, *columns) for node, columns in zip(found, rest, strict=True)]
+        return sorted(whole, key=lambda node: node.at_seq)
 
     async def node(self, episode: str, id_or_name: str) -> Node:
         """Return one node.
@@ -90,7 +128,7 @@ class Plan:
         fixed, status, *rest = await self._store.read(episode, *columns, ("HMGET", "tries", *own))
         rows = zip(fixed, status, placed[1::2], *rest, strict=True)
         around = _around([msgspec.json.decode(lease, type=Lease) for lease in leases], ids)
-        return [_candidate(around, *row) for row in rows if row[1] != b"closed"]
+        return [_candidate(around, *row) for row in rows if row[1] not in (b"closed", b"refuted")]
 
     async def same_statement(self, episode: str, statement_hash: str) -> Same:
         """Tell which node and which lemma have the statement, if any."""
@@ -120,6 +158,11 @@ class Plan:
         return [msgspec.json.decode(row, type=LemmaNote) for row in rows]
 
 
+def _refuse_id(name: str) -> None:
+    if not name or _NODE_ID.fullmatch(name):
+        raise BadArguments(f"{name!r} cannot be a part's name", hint="take a word that says what it is about")
+
+
 def _alternatives(rows: Sequence[bytes]) -> list[Alternative]:
     return [msgspec.json.decode(row, type=Alternative) for row in rows]
 
@@ -128,9 +171,18 @@ def _words(line: bytes | None) -> tuple[str, ...]:
     return tuple(line.decode().split()) if line else ()
 
 
+def _has_all(row: bytes, words: Sequence[str]) -> bool:
+    lowered = row.decode().lower()
+    return all(word in lowered for word in words)
+
+
 def _node(fixed: bytes, status: bytes, lemma: bytes | None, down: bytes | None) -> Node:
+    return _with_state(msgspec.json.decode(fixed, type=Node), status, lemma, down)
+
+
+def _with_state(node: Node, status: bytes, lemma: bytes | None, down: bytes | None) -> Node:
     return msgspec.structs.replace(
-        msgspec.json.decode(fixed, type=Node),
+        node,
         status=msgspec.convert(status.decode(), NodeStatus),
         lemma=lemma.decode() if lemma else None,
         alternatives=_words(down),

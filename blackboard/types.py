@@ -64,6 +64,7 @@ class Alternative(msgspec.Struct, frozen=True, kw_only=True):
         glue: id of the lemma that derives the parent from the children.
         author: who added it.
         at_seq: number of the event that added it.
+        is_dead: whether a child is refuted, so that it can never close its parent.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Alternative(msgspec.Struct, frozen=True, kw_only=True):
     glue: str
     author: str
     at_seq: int
+    is_dead: bool = False
 
 
 class Lease(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,7 +24,11 @@ EventKind = Literal[
     "check_finished",
     "lemma_accepted",
     "node_closed",
+    "node_refuted",
+    "node_disputed",
+    "node_revised",
     "message_sent",
+    "feedback_given",
     "episode_closed",
 ]
 

@@ -13,7 +13,6 @@ from .lean.elaboration import Elaboration, ForkServer
 from .types import Hit, Lemma
 from .world import World
 
-_WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _MAX_LIMIT = 15
 _CANDIDATES = 24
 _HEARTBEATS, _WALL_MS = 400, 8_000
@@ -30,14 +29,16 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_known(world: World, *, q: str, statement: str, mode: str, limit: int) -> list[Hit]:
     """Return hits that need no Lean: `mode` is `text` or `uses`. See `LemmaStore.find`."""
-    lemmas = world.lemmas()
-    found = _by_text(lemmas, f"{q} {statement}") if mode == "text" else _users(lemmas, q, world)
-    return [_hit(lemma, mode) for lemma in found[: _bounded(limit)]]
+    found = (
+        world.like(f"{q} {statement}", limit=_bounded(limit))
+        if mode == "text"
+        else _users(world.lemmas(), q, world)[: _bounded(limit)]
+    )
+    return [_hit(lemma, mode) for lemma in found]
 
 
 async def find(tools: Tools, *, q: str, statement: str, mode: str, limit: int) -> list[Hit]:
     """Return at most `limit` hits that Lean has a word in, best first. See `LemmaStore.find`."""
-    lemmas = tools.world.lemmas()
     match mode:
         case "same" | "closes" if not statement:
             raise BadArguments(f"mode {mode} needs a statement", hint="give `statement` as a closed proposition")
@@ -45,9 +46,13 @@ async def find(tools: Tools, *, q: str, statement: str, mode: str, limit: int) -
             wanted = await elaborate_statement(
                 statement, world=tools.world, lean=tools.lean, judge=tools.judge, limits=tools.limits
             )
-            return [_hit(lemma, "same") for lemma in lemmas if lemma.statement.hash == wanted.hash][: _bounded(limit)]
+            return [_hit(lemma, "same") for lemma in tools.world.lemmas() if lemma.statement.hash == wanted.hash][
+                : _bounded(limit)
+            ]
         case "closes":
-            found = await _closing(tools, statement, _by_text(lemmas, f"{q} {statement}", is_total=True)[:_CANDIDATES])
+            found = await _closing(
+                tools, statement, tools.world.like(f"{q} {statement}", limit=_CANDIDATES, is_total=True)
+            )
             return [_hit(lemma, "closes", how) for lemma, how in found[: _bounded(limit)]]
         case _:
             raise BadArguments(f"unknown mode {mode!r}", hint="use text, same, closes or uses")
@@ -70,20 +75,6 @@ def _hit(lemma: Lemma, relation: str, how: str = "") -> Hit:
         },
         Hit,
     )
-
-
-def _by_text(lemmas: list[Lemma], query: str, *, is_total: bool = False) -> list[Lemma]:
-    """Return lemmas by the share of the query's words that they have; all of them when `is_total`."""
-    wanted = {word.lower() for word in _WORD.findall(query)}
-    if not wanted:
-        return lemmas[::-1]
-    scored = [(len(wanted & _words(lemma)), at, lemma) for at, lemma in enumerate(lemmas)]
-    scored.sort(key=lambda item: (-item[0], -item[1]))
-    return [lemma for score, _, lemma in scored if score or is_total]
-
-
-def _words(lemma: Lemma) -> set[str]:
-    return {word.lower() for word in _WORD.findall(f"{lemma.name} {lemma.statement.pretty} {lemma.author}")}
 
 
 def _users(lemmas: list[Lemma], name: str, world: World) -> list[Lemma]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -16,8 +17,10 @@ from .lean.core_library import ROOT_MODULE, CoreLibrary
 from .lean.toolchain import Toolchain
 from .policy import POLICY_ID
 from .types import Lemma, Problem
+from .word_index import WordIndex
 
 PROBLEM_MODULE = "Problem"
+_WORD = re.compile(r"[^\W_]+", re.UNICODE)
 JudgeFactory = Callable[[list[tuple[str, Path]]], AbstractAsyncContextManager[Judge]]
 
 
@@ -33,6 +36,8 @@ class World:
         self.opening = anyio.Lock()
         """Held while a judge starts."""
         self._by_id: dict[str, Lemma] = {}
+        self._searchable: list[Lemma] = []
+        self._words = WordIndex()
         self._by_name: dict[str, Lemma] = {}
         self._by_hash: dict[str, Lemma] = {}
         self._by_last: dict[str, Lemma] = {}
@@ -68,6 +73,9 @@ class World:
 
     def remember(self, lemma: Lemma) -> None:
         """Index a published unit. Definitions are indexed by name only."""
+        if lemma.statement.hash and lemma.id not in self._by_id:
+            self._searchable.append(lemma)
+            self._words.add(words_of(f"{lemma.name} {lemma.statement.pretty} {lemma.author}"))
         self._by_id[lemma.id] = lemma
         for name in (lemma.name, *lemma.also):
             self.lemma_ids[name] = lemma.id
@@ -76,12 +84,19 @@ class World:
         if lemma.statement.hash:
             self._by_hash.setdefault(lemma.statement.hash, lemma)
 
+    def like(self, text: str, *, limit: int, is_total: bool = False) -> list[Lemma]:
+        """Return the lemmas that share most words with a text, then the newest; all count when `is_total`."""
+        wanted = words_of(text)
+        places = self._words.best(wanted, limit=limit, is_total=is_total or not wanted)
+        return [self._searchable[place] for place in places]
+
     def forget(self, reasons: Mapping[str, str]) -> None:
         """Take units out of the index, for good."""
         self.revoked.update(reasons)
         left = [unit for unit in self._by_id.values() if unit.id not in reasons]
         for index in (self._by_id, self._by_name, self._by_hash, self._by_last, self.lemma_ids):
             index.clear()
+        self._searchable, self._words = [], WordIndex()
         for unit in left:
             self.remember(unit)
 
@@ -142,6 +157,11 @@ class World:
                 stack.append((ident, True))
                 stack.extend((below, False) for below in unit.uses)
         return list(order.values())
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a text as they are searched for."""
+    return {word.lower() for word in _WORD.findall(text)}
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -24,7 +24,12 @@ Team = Annotated[str, typer.Option(help="Who works: KIND:COUNT[,KIND:COUNT…]. 
 Seconds = Annotated[float, typer.Option("--time", min=0.1, help="Seconds for the team.")]
 Out = Annotated[Path | None, typer.Option(help="Run folder to make; default: runs/PROBLEM-N.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
+Data = Annotated[Path | None, typer.Option(help="Data folder.  [ADAPTER_DATA]")]
+StoreUrl = Annotated[str | None, typer.Option(help="External store of the data folder.  [ADAPTER_REDIS_URL]")]
 Seed = Annotated[int, typer.Option(min=0, help="What the agents' choices depend on.")]
+
+episodes = typer.Typer(help="Keep an episode as a file, or move it to another machine.", no_args_is_help=True)
+app.add_typer(episodes, name="episode")
 
 
 @app.command()
@@ -172,6 +177,56 @@ def disconnect(
     from .connect import run_disconnect
 
     return run_disconnect(kind, agent=agent)
+
+
+@app.command()
+def replay(
+    episode: Annotated[str, typer.Argument(help="Id of the episode.")],
+    *,
+    data: Data = None,
+    store_url: StoreUrl = None,
+    to: Annotated[int | None, typer.Option(min=0, help="Number of the last event to take.")] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Verify an episode's log and print the state that it gives. Exit code 1 when the log is broken."""
+    from adapter_server.settings import load_settings
+
+    from .replay import run_replay
+
+    return run_replay(episode, load_settings({"data": data, "store_url": store_url}), to=to, is_json=as_json)
+
+
+@episodes.command("export")
+def export_episode(
+    episode: Annotated[str, typer.Argument(help="Id of the episode.")],
+    file: Annotated[Path, typer.Argument(help="File to make: a tar archive; compressed when it ends in .gz or .tgz.")],
+    *,
+    data: Data = None,
+    store_url: StoreUrl = None,
+    as_json: AsJson = False,
+) -> int:
+    """Write everything that belongs to an episode to one file."""
+    from adapter_server.settings import load_settings
+
+    from .episode import run_export
+
+    return run_export(episode, file, load_settings({"data": data, "store_url": store_url}), is_json=as_json)
+
+
+@episodes.command("import")
+def import_episode(
+    file: Annotated[Path, typer.Argument(help="What `episode export` has written.")],
+    *,
+    data: Data = None,
+    store_url: StoreUrl = None,
+    as_json: AsJson = False,
+) -> int:
+    """Put an episode into a data folder under its id. No daemon may run on the folder."""
+    from adapter_server.settings import load_settings
+
+    from .episode import run_import
+
+    return run_import(file, load_settings({"data": data, "store_url": store_url}), is_json=as_json)
 
 
 @app.command()

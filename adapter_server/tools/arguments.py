@@ -28,7 +28,7 @@ class DigestArguments(Arguments, frozen=True, kw_only=True):
 class WaitArguments(Arguments, frozen=True, kw_only=True):
     """`wait`: until something of these kinds happens."""
 
-    for_: list[Literal["mail", "lemma", "node", "lease", "assembled", "any"]] = msgspec.field(
+    for_: list[Literal["mail", "lemma", "node", "lease", "job", "assembled", "any"]] = msgspec.field(
         name="for", default_factory=lambda: ["any"]
     )
     ref: str | None = None
@@ -48,6 +48,7 @@ class PlanArguments(Repeatable, frozen=True, kw_only=True):
     action: Literal["add", "split", "alt", "link", "revise", "show"]
     name: str | None = None
     statement: str | None = None
+    node: str | None = None
     parent: str | None = None
     children: list[Child | str] = []
     glue: str | None = None
@@ -76,6 +77,14 @@ class CheckArguments(Repeatable, frozen=True, kw_only=True):
     wait_s: float | None = None
 
 
+class JobArguments(Arguments, frozen=True, kw_only=True):
+    """`job`: follow a check that outlived its call."""
+
+    id: str
+    wait_s: float | None = None
+    cancel: bool = False
+
+
 class FindArguments(Arguments, frozen=True, kw_only=True):
     """`find`: search what the team has."""
 
@@ -98,6 +107,17 @@ class GetArguments(Arguments, frozen=True, kw_only=True):
     max_bytes: int | None = None
 
 
+class RefuteArguments(Repeatable, frozen=True, kw_only=True):
+    """`refute`: a statement is false, or doubtful."""
+
+    kind: Literal["proof", "witness", "argument"]
+    node: str | None = None
+    statement: str | None = None
+    lean: str | None = None
+    evidence: str | None = None
+    repair: str | None = None
+
+
 class SayArguments(Repeatable, frozen=True, kw_only=True):
     """`say`: a message to the team or to some of it."""
 
@@ -114,16 +134,26 @@ class SubmitArguments(Repeatable, frozen=True, kw_only=True):
     action: Literal["status", "assemble", "grade"] = "status"
 
 
+class FeedbackArguments(Repeatable, frozen=True, kw_only=True):
+    """`feedback`: what hindered the caller."""
+
+    text: str
+    about: str | None = None
+
+
 CONTRACTS: dict[str, type[Arguments]] = {
     "digest": DigestArguments,
     "wait": WaitArguments,
     "plan": PlanArguments,
     "claim": ClaimArguments,
     "check": CheckArguments,
+    "job": JobArguments,
     "find": FindArguments,
     "get": GetArguments,
+    "refute": RefuteArguments,
     "say": SayArguments,
     "submit": SubmitArguments,
+    "feedback": FeedbackArguments,
 }
 """Tool names, append-only; within contract version 1 a parameter may be added as optional, never removed or retyped."""
 

@@ -4,6 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 import anyio
+import msgspec
 
 from adapter_server.policy import ReplySizes
 from blackboard.board import Board
@@ -14,37 +15,65 @@ from lemma_store.types import CheckReport, Lemma, Verdict
 
 from .arguments import CheckArguments
 from .caller import Caller
+from .job import unfinished
+from .jobs import Job, Jobs
 from .news import one_line
 from .reply import Facts, ToolReply, cut
 
+INLINE_S = 40.0
+"""How long a call waits for its check when its author does not say."""
 
-async def check(arguments: CheckArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
+
+async def check(
+    arguments: CheckArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore, jobs: Jobs | None
+) -> ToolReply:
     """Judge a text. A stale fence is said, and does not cost the author what was proved.
+
+    What takes longer than `wait_s` goes on as a job, where the adapter version has a tool to follow it.
 
     Raises:
         UnsafeSource, TooLarge: if the text is not taken at all.
         NotLean: if mode is statement and the statement is none.
-        Deadline: if it took longer than `wait_s`.
+        Deadline: if it took longer than `wait_s` and cannot become a job.
+        QueueFull: if the author has too many jobs already.
         UnknownId: if there is no such node.
     """
+    if arguments.mode == "full" and jobs is not None and "job" in caller.version.tools:
+        return await _judge_as_job(arguments, caller=caller, board=board, lemma_store=lemma_store, jobs=jobs)
     with _within(arguments.wait_s):
         if arguments.mode == "statement":
             return await _read_statement(arguments, caller=caller, board=board, lemma_store=lemma_store)
         return await _judge(arguments, caller=caller, board=board, lemma_store=lemma_store)
 
 
-async def _judge(arguments: CheckArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
+async def _judge_as_job(
+    arguments: CheckArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore, jobs: Jobs
+) -> ToolReply:
+    async def work(job: Job) -> ToolReply:
+        return await _judge(arguments, caller=caller, board=board, lemma_store=lemma_store, job=job)
+
+    key = msgspec.json.encode([arguments.source, arguments.node, arguments.fence]).decode()
+    job = jobs.start(caller, key, work)
+    reply = await jobs.result(job, wait_s=INLINE_S if arguments.wait_s is None else arguments.wait_s)
+    return unfinished(job) if reply is None else reply
+
+
+async def _judge(
+    arguments: CheckArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore, job: Job | None = None
+) -> ToolReply:
     node = (await board.node(caller.episode, arguments.node)).id if arguments.node else None
     stale = await _stale(caller, board, node=node, fence=arguments.fence)
     report = await lemma_store.check(caller.episode, author=caller.agent, source=arguments.source)
     closes: dict[str, tuple[str, ...]] = {}
     with anyio.CancelScope(shield=True):
-        closes |= await _record(report, node=node, caller=caller, board=board)
+        closes |= await record_report(report, node=node, caller=caller, board=board, job=job)
     facts = _facts(report, closes, caller.policy.shown) | ({"stale": stale} if stale else {})
     return ToolReply(headline=_headline(report, closes), facts=facts, is_settled=_is_settled(report))
 
 
-async def _record(report: CheckReport, *, node: str | None, caller: Caller, board: Board) -> dict[str, tuple[str, ...]]:
+async def record_report(
+    report: CheckReport, *, node: str | None, caller: Caller, board: Board, job: Job | None = None
+) -> dict[str, tuple[str, ...]]:
     """Tell the board what was accepted and that the check is over; returns lemma id → nodes that it closed."""
     closes: dict[str, tuple[str, ...]] = {}
     for verdict in report.verdicts:
@@ -60,6 +89,7 @@ async def _record(report: CheckReport, *, node: str | None, caller: Caller, boar
         outcomes.count("rejected"),
         outcomes.count("undecided"),
         int(report.elaborate_ms + report.judge_ms),
+        job=job.known_as if job else None,
     )
     return closes
 

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import anyio
+import anyio.abc
 import msgspec
 import structlog
 
@@ -17,6 +18,7 @@ from lemma_store.store import LemmaStore
 
 from .arguments import Repeatable
 from .caller import Caller
+from .jobs import Jobs
 from .news import news_line
 from .rates import Rates
 from .registry import TOOLS
@@ -38,9 +40,20 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dispatcher:
-    """Runs tools for callers. `on_change` hears the episode after every call that may have changed something."""
+    """Runs tools for callers. `on_change` hears the episode after every call from which something may follow.
 
-    def __init__(self, *, board: Board, lemma_store: LemmaStore, on_change: Callable[[str], None]) -> None:
+    Checks that outlive their calls run in `tasks`; without it every check ends with its call.
+    """
+
+    def __init__(
+        self,
+        *,
+        board: Board,
+        lemma_store: LemmaStore,
+        on_change: Callable[[str], None],
+        tasks: anyio.abc.TaskGroup | None = None,
+    ) -> None:
+        self._jobs = None if tasks is None else Jobs(tasks, on_change=on_change)
         self._board = board
         self._lemma_store = lemma_store
         self._on_change = on_change
@@ -112,7 +125,10 @@ class Dispatcher:
             )
 
         async def make() -> ToolReply:
-            return await tool.run(arguments, caller=caller, board=self._board, lemma_store=self._lemma_store)
+            parts: dict[str, Any] = {"board": self._board, "lemma_store": self._lemma_store}
+            if tool.uses_jobs:
+                parts["jobs"] = self._jobs
+            return await tool.run(arguments, caller=caller, **parts)
 
         try:
             key = arguments.idempotency_key if isinstance(arguments, Repeatable) else None
@@ -125,7 +141,7 @@ class Dispatcher:
                 window_s=caller.policy.repeat_window_s if key is None else math.inf,
             )
         finally:
-            if is_change:
+            if is_change and tool.is_followed_up:
                 self._on_change(caller.episode)
 
 

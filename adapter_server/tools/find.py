@@ -71,7 +71,7 @@ async def _nodes(words: list[str], caller: Caller, board: Board) -> list[Facts]:
             "author": node.author,
             "how": f"{node.status}; claim take {node.id}" if node.status == "open" else node.status,
         }
-        for node in await board.nodes(caller.episode)
+        for node in await board.nodes_with(caller.episode, words)
         if _matches(words, f"{node.id} {node.name} {node.statement} {node.note}")
     ]
 

@@ -45,7 +45,8 @@ def _attempt(body: Body) -> str:
 
 def _check(body: Body) -> str:
     names = ", ".join(body.get("accepted", []))
-    return f"{body.get('node') or ''} accepted [{names}] rejected {body.get('rejected', 0)}"
+    job = f"job {body['job']} " if body.get("job") else ""
+    return f"{job}{body.get('node') or ''} accepted [{names}] rejected {body.get('rejected', 0)}"
 
 
 def _lemma(body: Body) -> str:
@@ -55,6 +56,21 @@ def _lemma(body: Body) -> str:
 
 def _node_closed(body: Body) -> str:
     return f"{body.get('node')} by {body.get('name') or body.get('lemma')}"
+
+
+def _node_refuted(body: Body) -> str:
+    hit = f", which ends {', '.join(body['alternatives'])}" if body.get("alternatives") else ""
+    witness = f" at {one_line(body['witness'], 80)}" if body.get("witness") else ""
+    return f"{body.get('node')} is false{witness}{hit}"
+
+
+def _node_disputed(body: Body) -> str:
+    repair = f" repair {one_line(body['repair'], 80)!r}" if body.get("repair") else ""
+    return f"{body.get('node')}: {one_line(body.get('text', ''))!r}{repair}"
+
+
+def _node_revised(body: Body) -> str:
+    return f"{body.get('node')} {one_line(body.get('name', ''), 60)}: {one_line(body.get('note', ''))!r}"
 
 
 def _message(body: Body) -> str:
@@ -77,6 +93,9 @@ _LINES: dict[str, Callable[[Body], str]] = {
     "check_finished": _check,
     "lemma_accepted": _lemma,
     "node_closed": _node_closed,
+    "node_refuted": _node_refuted,
+    "node_disputed": _node_disputed,
+    "node_revised": _node_revised,
     "message_sent": _message,
     "episode_closed": _closed,
 }

@@ -2,6 +2,8 @@
 
 import re
 
+import msgspec
+
 from adapter_server.policy import ReplySizes
 from blackboard.board import Board
 from blackboard.types import Alternative, Node, NodeDraft
@@ -16,6 +18,12 @@ from .news import one_line
 from .reply import Facts, ToolReply, cut
 from .statements import shown, statement_of
 
+_LINK_GLUE = """\
+first
+  | exact {first}
+  | (intros; apply {first})
+  | (intros; simp [{names}])
+"""
 _NAME = re.compile(r"[^\W\d][\w']*", re.ASCII)
 
 
@@ -34,10 +42,10 @@ async def plan(arguments: PlanArguments, *, caller: Caller, board: Board, lemma_
             return await _split(arguments, caller=caller, board=board, lemma_store=lemma_store)
         case "show":
             return await _show(arguments, caller=caller, board=board)
-        case "link" | "revise":
-            raise BadArguments(
-                f"plan: {arguments.action} is not available yet", hint="Use add, split, alt or show instead."
-            )
+        case "link":
+            return await _link(arguments, caller=caller, board=board, lemma_store=lemma_store)
+        case "revise":
+            return await _revise(arguments, caller=caller, board=board)
 
 
 async def _add(arguments: PlanArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
@@ -103,6 +111,31 @@ async def _split(arguments: PlanArguments, *, caller: Caller, board: Board, lemm
         glue=glue,
     )
     return _split_done(alternative, children, caller.policy.shown)
+
+
+async def _link(arguments: PlanArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
+    """Another way for the parent from parts that are there; simple steps are tried when no glue is given."""
+    children = list(arguments.children) or ([arguments.node] if arguments.node else [])
+    if not arguments.parent or not children or not all(isinstance(child, str) for child in children):
+        raise BadArguments(
+            "plan link: parent and children are needed",
+            hint="Children are ids of existing parts; split makes new ones.",
+        )
+    nodes = [await board.node(caller.episode, str(child)) for child in children]
+    glue = arguments.glue or _LINK_GLUE.format(names=", ".join(node.name for node in nodes), first=nodes[0].name)
+    asked = msgspec.structs.replace(arguments, children=[node.id for node in nodes], glue=glue)
+    return await _split(asked, caller=caller, board=board, lemma_store=lemma_store)
+
+
+async def _revise(arguments: PlanArguments, *, caller: Caller, board: Board) -> ToolReply:
+    if not arguments.node or not (arguments.name or arguments.text):
+        raise BadArguments(
+            "plan revise: node and name or text are needed", hint="A statement never changes: add another."
+        )
+    name = _identifier(arguments.name) if arguments.name else None
+    node = await board.revise(caller.episode, caller.agent, node=arguments.node, name=name, note=arguments.text)
+    facts: Facts = {"node": node.id, "name": node.name, "status": node.status, "text": one_line(node.note, 300)}
+    return ToolReply(headline=f"{node.id} is now {node.name}", facts=facts)
 
 
 async def _part(child: Child | str, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> tuple[str, Statement]:

@@ -16,8 +16,11 @@ from .reply import Facts, ToolReply, cut
 _KINDS: dict[str, frozenset[str]] = {
     "mail": frozenset({"message_sent"}),
     "lemma": frozenset({"lemma_accepted"}),
-    "node": frozenset({"node_added", "alternative_added", "node_closed"}),
+    "node": frozenset(
+        {"node_added", "alternative_added", "node_closed", "node_refuted", "node_disputed", "node_revised"}
+    ),
     "lease": frozenset({"lease_granted", "lease_released", "lease_expired", "lease_handed_off"}),
+    "job": frozenset({"check_finished"}),
     "assembled": frozenset({"episode_closed"}),
 }
 
@@ -34,7 +37,9 @@ async def wait(arguments: WaitArguments, *, caller: Caller, board: Board, lemma_
         is_open = (status := (await board.meta(caller.episode)).status) == "open"
         left_s = max(deadline - anyio.current_time(), 0.0) if is_open else 0.0
         events = await board.wait(caller.episode, after, min(left_s, caller.policy.lease_s / 3))
-        wanted = [event for event in events if is_for(event, caller.agent) and _is_wanted(event, arguments)]
+        wanted = [
+            event for event in events if is_for(event, caller.agent) and _is_wanted(event, arguments, caller.agent)
+        ]
         if wanted:
             return _happened(wanted[: caller.policy.shown.events])
         after = events[-1].seq if events else after
@@ -48,16 +53,20 @@ async def wait(arguments: WaitArguments, *, caller: Caller, board: Board, lemma_
 
 
 def is_for(event: Event, agent: str) -> bool:
-    """Whether the event is news for this agent: not its own doing, and no letter between others."""
+    """Whether the event is news for this agent: no doing of its own but the end of a job, no letter between others."""
     if event.actor == agent:
+        return event.kind == "check_finished" and event.body.get("job") is not None
+    if event.kind == "feedback_given":
         return False
     to: Sequence[str] = event.body.get("to") or ()
     return event.kind != "message_sent" or not to or agent in to
 
 
-def _is_wanted(event: Event, arguments: WaitArguments) -> bool:
+def _is_wanted(event: Event, arguments: WaitArguments, agent: str) -> bool:
     if event.kind == "episode_closed":
         return True
+    if "job" in arguments.for_ and "any" not in arguments.for_ and event.kind == "check_finished":
+        return event.actor == agent and arguments.ref in (None, event.body.get("job"))
     wanted = "any" in arguments.for_ or any(event.kind in _KINDS.get(name, ()) for name in arguments.for_)
     return wanted and (arguments.ref is None or _mentions(event.body, arguments.ref))
 

@@ -20,6 +20,9 @@ for _, given in ipairs(ARGS.children) do
   if not is_child[child] then
     is_child[child] = true
     children[#children + 1] = child
+    if redis.call('HGET', STATUS, child) == 'refuted' then
+      return fail('refuted', child .. ' is known to be false', 'split it into other parts', object('id', text(child)))
+    end
     if redis.call('HGET', STATUS, child) ~= 'closed' then
       missing = missing + 1
     end

@@ -169,6 +169,10 @@ class Desk:
         """Have Lean text judged; accepted theorems become known lemmas."""
         node, fence = (lease.node, lease.fence) if lease else (None, None)
         reply = await self.call("check", source=source, node=node, fence=fence, wait_s=wait_s)
+        if reply.facts.get("state") == "running":
+            reply = await self.call("job", id=reply.facts["job"], wait_s=wait_s)
+        if reply.facts.get("state") in ("running", "cancelled"):
+            return Checked(is_undecided=True)
         if reply.is_error:
             return Checked(is_undecided=reply.code in _PASSING)
         accepted: list[str] = []

@@ -57,7 +57,7 @@ async def test_both_eras_see_the_versions_tools_words_and_instructions(team: Joi
             (name, words.description) for name, words in BUNDLE.tools.items()
         ]
         read_only = {tool.name for tool in tools if tool.annotations and tool.annotations.read_only_hint}
-        assert read_only == {"digest", "wait", "find", "get"}
+        assert read_only == {"digest", "wait", "job", "find", "get"}
         assert (await agent.ok("digest"))["me"]["agent"] == agent.name
 
 

@@ -128,13 +128,14 @@ async def test_without_the_store_reads_are_errors_and_never_empty(tmp_path: Path
             assert (facts(answer)["code"], facts(answer)["retry"]) == ("storage_unavailable", True)
 
 
-async def test_only_calls_that_may_change_something_wake_the_server(board: Board) -> None:
+async def test_only_calls_that_something_may_follow_from_wake_the_server(board: Board) -> None:
     changed: list[str] = []
     tools = dispatcher(board, changed=changed)
     for name, arguments in (("digest", {}), ("plan", {"action": "show"}), ("submit", {})):
         assert not (await tools.call(caller(), name, arguments)).is_error
-    assert changed == []
     await tools.call(caller(), "say", {"type": "note", "text": "x"})
+    assert changed == []
+    await tools.call(caller(), "check", {"source": "x"})
     assert changed == ["e"]
 
 

@@ -82,7 +82,7 @@ def test_texts_and_lists_over_the_limit_are_refused() -> None:
 
 def test_a_tool_that_the_server_lacks_cannot_be_decoded() -> None:
     with pytest.raises(UnknownMethod):
-        decode_arguments("job", {}, BUNDLE.tools["say"])
+        decode_arguments("jobs", {}, BUNDLE.tools["say"])
 
 
 def test_a_reply_is_a_headline_then_one_json_line_then_news() -> None:

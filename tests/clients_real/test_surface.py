@@ -16,7 +16,7 @@ from tests.model_endpoints.server import scripted_model
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
 HOSTS = ["codex-1", "claude-1"]
-TOOLS = {"digest", "wait", "plan", "claim", "check", "find", "get", "say", "submit"}
+TOOLS = {"digest", "wait", "plan", "claim", "check", "find", "get", "say", "submit", "refute", "job", "feedback"}
 GOLDEN = {
     "codex-1": "session_began turn_began digest get get spoke turn_ended",
     "claude-1": "session_began turn_began digest get get spoke turn_ended",

@@ -13,20 +13,30 @@ local function node_json(id)
     .. ',"alternatives":' .. texts(words_at(DOWN, id)) .. '}'
 end
 
+local function is_settled(node)
+  local status = redis.call('HGET', STATUS, node)
+  return status == 'closed' or status == 'refuted'
+end
+
 local function place_open(node, depth)
   redis.call('HSET', DEPTHS, node, depth)
-  if redis.call('HGET', STATUS, node) ~= 'closed' then
+  if not is_settled(node) then
     redis.call('ZADD', OPEN, depth * DEPTH_STEP + tonumber(string.sub(node, 2)), node)
   end
 end
 
-local function create_node(draft, actor)
-  local id = 'n' .. integer(redis.call('HINCRBY', META, 'nodes', 1) - 1)
-  local name, number = draft.name, 2
+local function free_name(wanted)
+  local name, number = wanted, 2
   while redis.call('HEXISTS', NAMES, name) == 1 do
-    name = draft.name .. '_' .. number
+    name = wanted .. '_' .. number
     number = number + 1
   end
+  return name
+end
+
+local function create_node(draft, actor)
+  local id = 'n' .. integer(redis.call('HINCRBY', META, 'nodes', 1) - 1)
+  local name = free_name(draft.name)
   local seq = append_event('node_added', actor, object('node', text(id), 'name', text(name),
     'statement', text(draft.statement), 'statement_hash', text(draft.statement_hash), 'note', text(draft.note)))
   redis.call('HSET', NODES, id, object('id', text(id), 'name', text(name), 'statement', text(draft.statement),
@@ -36,11 +46,6 @@ local function create_node(draft, actor)
   redis.call('HSET', STATEMENTS, draft.statement_hash, id)
   place_open(id, id == 'n0' and 0 or FAR)
   return id
-end
-
-local function is_settled(node)
-  local status = redis.call('HGET', STATUS, node)
-  return status == 'closed' or status == 'refuted'
 end
 
 -- UP holds "alternative:parent" words.

@@ -1,0 +1,53 @@
+"""Nodes that are false, or said to be."""
+
+import msgspec
+
+from .in_redis import EpisodeStore
+
+
+class Doubt(msgspec.Struct, frozen=True, kw_only=True):
+    """What a refutation or a dispute did to the plan.
+
+    Attributes:
+        node: the node that is refuted or disputed.
+        alternatives: ids of those that need it; a refutation ends them.
+        parents: ids of the nodes that they would have closed; a dispute names none.
+    """
+
+    node: str
+    alternatives: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+
+
+class Doubts:
+    """Refutations, which the kernel has checked, and disputes, which are words."""
+
+    def __init__(self, store: EpisodeStore) -> None:
+        self._store = store
+
+    async def refute(
+        self, episode: str, actor: str, *, node: str, lemma: str, witness: str = "", op: str | None = None
+    ) -> Doubt:
+        """Mark a node as false on the strength of `lemma`, which states its negation; leases on it end.
+
+        Doing it again changes nothing and answers the same.
+
+        Raises:
+            Gone: the node is proved (facts: replacement).
+            UnknownId: no such node (facts: nearest).
+        """
+        args = {"actor": actor, "node": node, "lemma": lemma, "witness": witness}
+        return msgspec.json.decode(await self._store.change("refute", episode=episode, op=op, args=args), type=Doubt)
+
+    async def dispute(
+        self, episode: str, actor: str, *, node: str, text: str, repair: str = "", op: str | None = None
+    ) -> Doubt:
+        """Mark an open node as doubted by argument; it may still be worked on.
+
+        Raises:
+            Gone: the node is proved (facts: replacement).
+            Refuted: it is known to be false.
+            UnknownId: no such node (facts: nearest).
+        """
+        args = {"actor": actor, "node": node, "text": text, "repair": repair}
+        return msgspec.json.decode(await self._store.change("dispute", episode=episode, op=op, args=args), type=Doubt)
