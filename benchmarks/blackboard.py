@@ -1,5 +1,7 @@
 """Tool calls that need no Lean, through MCP, by many agents in several processes, against a real daemon.
 
+    python -P benchmarks/blackboard.py [--full]      (-P: the script is named like the package)
+
 Prints one JSON object: calls per second and latencies with many lemmas, the cost of a call with many lemmas over that
 with few (the two taken in turn), and the time of the scripts in the store. `--full`: 10,000 lemmas and 2,000 nodes.
 """
@@ -132,7 +134,7 @@ def together(agents: Sequence[AgentRegistered], *, processes: int, seconds: floa
         share = [{"url": one.url, "token": one.token} for one in agents[number::processes]]
         order = json.dumps({"agents": share, "seconds": seconds, "seed": number * 1000})
         process = subprocess.Popen(
-            [sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-P", __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert process.stdin is not None
         process.stdin.write(order.encode() + b"\n")

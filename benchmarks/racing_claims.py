@@ -1,5 +1,7 @@
 """Many processes claim the same few parts: nothing is granted twice, and fences strictly grow.
 
+    python -P benchmarks/racing_claims.py [--full]
+
 Prints one JSON object; the exit code is 1 when the log or the claimants saw a violation. `--full` makes 100,000 claims.
 """
 
@@ -111,7 +113,7 @@ async def race(folder: Path, *, processes: int, claims: int, nodes: int) -> dict
 
 def _run_all(url: str, processes: int, each: int) -> tuple[list[tuple[str, int]], float]:
     """What was granted, and the seconds from the first claim to the last."""
-    command = [sys.executable, __file__, "--claims", str(each), "--store", url]
+    command = [sys.executable, "-P", __file__, "--claims", str(each), "--store", url]
     running = [
         subprocess.Popen([*command, "--claimant", str(number)], stdout=subprocess.PIPE) for number in range(processes)
     ]
