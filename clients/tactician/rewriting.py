@@ -13,6 +13,7 @@ from .terms import (
     Expr,
     Term,
     apply,
+    is_larger,
     is_plain,
     match,
     plain_args,
@@ -24,6 +25,9 @@ from .terms import (
 
 MOST_VISITS = 3_000
 """Subterms that one normal form may look at."""
+
+LARGEST_TERM = 250
+"""Rewriting that makes larger terms runs away: their size can double with every step."""
 
 DEEPEST = 60
 """Rewriting that goes deeper runs away."""
@@ -158,6 +162,9 @@ class Rewriter:
         if rule.is_permutative and not _is_smaller(result, term):
             return None
         if rule.conditions and not self._holds(rule.conditions, found):
+            return None
+        if is_larger(result, LARGEST_TERM):
+            self._fuel = 0
             return None
         if rule.source:
             self.used.add(rule.source)

@@ -74,6 +74,18 @@ def size(expr: Expr) -> int:
     return 1 + sum(size(child) for child in children(expr))
 
 
+def is_larger(expr: Expr, limit: int) -> bool:
+    """Whether there are more heads than the limit; looks at no more than that."""
+    pending = [expr]
+    seen = 0
+    while pending:
+        seen += 1
+        if seen > limit:
+            return True
+        pending += children(pending.pop())
+    return False
+
+
 def variables(expr: Expr) -> tuple[str, ...]:
     """Names of free variables in order of first occurrence (types of binders excluded)."""
     found: dict[str, None] = {}
