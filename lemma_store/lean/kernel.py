@@ -15,10 +15,6 @@ from lemma_store.terms import IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Term
 
 from .objects import Objects
 
-HEARTBEATS = 4_000_000_000
-"""Kernel steps (small allocations) for one declaration."""
-
-_MAX_REC_DEPTH = 10_000
 _EXCEPTIONS = (
     "an unknown constant", "a name that is taken already", "a type mismatch in a declaration", "a metavariable",
     "a free variable", "a function expected", "a type expected", "a let type mismatch", "an expression type mismatch",
