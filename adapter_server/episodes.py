@@ -87,7 +87,7 @@ class Episodes:
             "limits": request.limits,
             "seconds": request.seconds,
         }
-        root = await self._board.open_episode(episode, target, bundle.id, details)
+        root = await self._board.open_episode(episode, target, bundle.id, details, op=secrets.token_hex(8))
         self._settling.watch_time(episode, seconds=request.seconds)
         log.info("episode_opened", episode=episode, problem=request.problem.name, bundle=bundle.id)
         return EpisodeCreated(episode=episode, root=root.id, statement=root.statement, bundle=bundle.id)
@@ -246,4 +246,4 @@ def seconds_of(meta: EpisodeMeta) -> float:
 
 def _new_id(name: str) -> str:
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
-    return f"{words or 'episode'}-{secrets.token_hex(3)}"
+    return f"{words or 'episode'}-{secrets.token_hex(5)}"

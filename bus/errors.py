@@ -6,10 +6,11 @@ AdapterError
 │   ├── UnknownId, UnknownRecipient, Gone, Duplicate, EpisodeClosed
 │   ├── NotLean, UnsafeSource, ForbiddenAxiom, StatementMismatch, TooLarge
 │   ├── StaleFence, LeaseFull, LeaseLost, Refuted, Cyclic
+│   ├── BadPatch, BadLedger, BudgetExhausted
 │   └── RateLimited, Deadline
 └── ServiceError: the operator has to fix it, or time does
     ├── QueueFull, StorageUnavailable, ConnectionLost
-    ├── LeanUnavailable, NoSandbox, PortInUse, BadDataFolder
+    ├── LeanUnavailable, NoSandbox, PortInUse, BadDataFolder, InfraPause
     └── Internal
 
 A code never changes its meaning. Facts are what the caller needs to go on without asking again.
@@ -183,6 +184,31 @@ class Deadline(CallerError):
     """The call did not finish in time; whether it had an effect is not known."""
 
     code = "deadline"
+    is_retryable = True
+
+
+class BadPatch(CallerError):
+    """A proposed change of an adapter version is malformed, touches more than one component, or is not allowed."""
+
+    code = "bad_patch"
+
+
+class BadLedger(CallerError):
+    """The evolver's ledger was changed, is broken in the middle, or is held by another evolver."""
+
+    code = "bad_ledger"
+
+
+class BudgetExhausted(CallerError):
+    """What was reserved for this is spent."""
+
+    code = "budget_exhausted"
+
+
+class InfraPause(ServiceError):
+    """Episodes cannot be run now: the store is away, a provider refuses, the machine is full. Nothing was scored."""
+
+    code = "infra_pause"
     is_retryable = True
 
 

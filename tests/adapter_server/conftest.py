@@ -229,7 +229,7 @@ def team(daemon: DaemonProcess, shared_episode: str) -> Join:
     @asynccontextmanager
     async def joined(name: str, mode: str = "auto") -> AsyncGenerator[Agent]:
         async with daemon.bus() as opened:
-            registered = await register(opened, shared_episode, f"{name}-{secrets.token_hex(3)}")
+            registered = await register(opened, shared_episode, f"{name}-{secrets.token_hex(5)}")
         async with agent_client(registered, mode) as agent:
             yield agent
 

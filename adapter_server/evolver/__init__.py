@@ -1,0 +1,1 @@
+"""The evolver: changes of the adapter are proposed by anything and kept only by deterministic code, on evidence."""
