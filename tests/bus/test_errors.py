@@ -4,7 +4,7 @@ import pytest
 
 from bus.errors import ERRORS, CallerError, Internal, ServiceError, StaleFence, error_from_fields
 
-RETRYABLE = {"rate_limited", "deadline", "queue_full", "storage_unavailable", "connection_lost"}
+RETRYABLE = {"rate_limited", "deadline", "infra_pause", "queue_full", "storage_unavailable", "connection_lost"}
 
 
 @pytest.mark.parametrize("code", sorted(ERRORS))
