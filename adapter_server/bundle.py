@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from importlib import resources
@@ -19,6 +20,11 @@ from .tools.arguments import CONTRACT_VERSION, CONTRACTS
 MAX_BUNDLE_BYTES = 1_000_000
 SCHEMA_VERSION = 1
 INSTRUCTIONS = "mcp/instructions"
+PLACES = re.compile(
+    r"(manifest|tools|policy)\.json|prompts/team\.md|prompts/(roles|mcp)/[a-z0-9_-]{1,60}\.md"
+    r"|skills/[a-z0-9_-]{1,60}/SKILL\.md"
+)
+"""Every path that a version may have."""
 
 T = TypeVar("T")
 
@@ -118,14 +124,25 @@ def load_bundle(folder: Path) -> Bundle:
     Raises:
         BadDataFolder: if something is missing, misspelt, out of bounds or too large.
     """
-    files = _read_files(folder)
+    return read_bundle(read_files(folder), place=f"adapter version in {folder}")
+
+
+def read_bundle(files: Mapping[str, bytes], *, place: str = "adapter version") -> Bundle:
+    """A version from its files, path → content, checked whole; `place` begins each complaint.
+
+    Raises:
+        BadDataFolder: as `load_bundle`.
+    """
+    for path in files:
+        if not PLACES.fullmatch(path):
+            raise BadDataFolder(f"{place}: {path!r} has no place in a version, which is data of fixed names")
     manifest = _decode(files, "manifest.json", Manifest)
     tools = _decode(files, "tools.json", dict[str, ToolWords])
     policy = _decode(files, "policy.json", Policy)
     prompts = {path[len("prompts/") : -len(".md")]: _text(files, path) for path in files if _is_prompt(path)}
     skills = {path.split("/")[1]: _text(files, path) for path in files if path.startswith("skills/")}
     for problem in _problems(manifest, tools, policy, prompts):
-        raise BadDataFolder(f"adapter version in {folder}: {problem}")
+        raise BadDataFolder(f"{place}: {problem}")
     return Bundle(
         id=bundle_id(files),
         manifest=manifest,
@@ -142,12 +159,21 @@ def stage_bundle(source: Path, adapters: Path) -> Bundle:
     Raises:
         BadDataFolder: as `load_bundle`.
     """
-    bundle = load_bundle(source)
+    return stage_files(read_files(source), adapters)
+
+
+def stage_files(files: Mapping[str, bytes], adapters: Path) -> Bundle:
+    """The same from the files of a version, path → content.
+
+    Raises:
+        BadDataFolder: as `load_bundle`.
+    """
+    bundle = read_bundle(files)
     target = adapters / bundle.id
     if not target.is_dir():
         adapters.mkdir(parents=True, exist_ok=True)
         incoming = adapters / f".incoming-{uuid4().hex}"
-        for path, content in _read_files(source).items():
+        for path, content in files.items():
             copy = incoming / path
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(content)
@@ -175,7 +201,12 @@ def open_bundle(adapters: Path, version: str) -> Bundle:
     return bundle
 
 
-def _read_files(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
+    """The files of a version, path → content, not looked into.
+
+    Raises:
+        BadDataFolder: if a link is among them or they are too large.
+    """
     files: dict[str, bytes] = {}
     size = 0
     for path in sorted(folder.rglob("*")):

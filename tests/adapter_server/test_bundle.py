@@ -75,10 +75,10 @@ def test_a_version_with_a_mistake_is_refused_with_its_place(
 
 
 def test_a_version_with_a_missing_file_a_link_or_too_many_bytes_is_refused(copy: Path) -> None:
-    (copy / "prompts/team.md").rename(copy / "prompts/crew.md")
+    (copy / "prompts/team.md").rename(copy / "prompts/roles/crew.md")
     with pytest.raises(BadDataFolder, match=r"prompts/team\.md is missing"):
         load_bundle(copy)
-    (copy / "prompts/team.md").symlink_to(copy / "prompts/crew.md")
+    (copy / "prompts/team.md").symlink_to(copy / "prompts/roles/crew.md")
     with pytest.raises(BadDataFolder, match="is a link"):
         load_bundle(copy)
     (copy / "prompts/team.md").unlink()
@@ -87,6 +87,14 @@ def test_a_version_with_a_missing_file_a_link_or_too_many_bytes_is_refused(copy:
         load_bundle(copy)
     (copy / "prompts/team.md").write_bytes(b"x" * 1_000_001)
     with pytest.raises(BadDataFolder, match="larger than"):
+        load_bundle(copy)
+
+
+@pytest.mark.parametrize("path", ["run.py", "prompts/roles/Prover.md", "skills/x/run.sh", "prompts/mcp/a/b.md"])
+def test_a_version_with_a_file_that_no_version_has_is_refused(copy: Path, path: str) -> None:
+    (copy / path).parent.mkdir(parents=True, exist_ok=True)
+    (copy / path).write_text("print()")
+    with pytest.raises(BadDataFolder, match="has no place"):
         load_bundle(copy)
 
 
