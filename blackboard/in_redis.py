@@ -177,7 +177,15 @@ class EpisodeStore:
         if words:
             await self._insist(lambda: self._send("DEL", *words))
 
-    async def _send(self, *words: str | int) -> Any:
+    async def items(self, name: str) -> list[bytes]:
+        """Return a list that belongs to no episode."""
+        return await self._insist(lambda: self._send("LRANGE", name, 0, -1))
+
+    async def evaluate(self, script: str, name: str, *args: str | int | bytes) -> Any:
+        """Run a script, which may run twice without harm, on a key that belongs to no episode."""
+        return await self._insist(lambda: self._send("EVAL", script, 1, name, *args))
+
+    async def _send(self, *words: str | int | bytes) -> Any:
         return await self._client.execute_command(*words)
 
     async def next_entries(self, episode: str, after_seq: int, *, limit: int, block_s: float) -> list[Entry]:

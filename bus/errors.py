@@ -3,7 +3,7 @@
 AdapterError
 ├── CallerError: the caller can fix it
 │   ├── BadArguments, BadMessage, BadProblem, UnknownMethod, Unauthorized
-│   ├── UnknownId, UnknownRecipient, Gone, Duplicate, EpisodeClosed
+│   ├── UnknownId, UnknownRecipient, Gone, Duplicate, Conflict, EpisodeClosed
 │   ├── NotLean, UnsafeSource, ForbiddenAxiom, StatementMismatch, TooLarge
 │   ├── StaleFence, LeaseFull, LeaseLost, Refuted, Cyclic
 │   ├── BadPatch, BadLedger, BudgetExhausted
@@ -105,6 +105,12 @@ class Duplicate(CallerError):
     """The same thing exists already (facts: id)."""
 
     code = "duplicate"
+
+
+class Conflict(CallerError):
+    """It was changed by somebody else first (facts: how it is now)."""
+
+    code = "conflict"
 
 
 class EpisodeClosed(CallerError):
