@@ -122,6 +122,7 @@ class Episodes:
             role=role,
             prompts=_prompts(self._version(meta.bundle), agent=request.name, role=role),
             skills=self._version(meta.bundle).skills,
+            portfolio=self._policy(meta).portfolio,
         )
 
     async def authenticate(self, *, episode: str, agent: str, token: str) -> Caller:

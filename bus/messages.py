@@ -200,6 +200,7 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
         role: the role that it has got.
         prompts: what the adapter version tells it: `team`, `role` (when the version knows the role), `instructions`.
         skills: name → text of each skill of the version.
+        portfolio: techniques that the version offers to agents that read it.
     """
 
     agent: str
@@ -208,6 +209,7 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     role: str = ""
     prompts: dict[str, str] = {}
     skills: dict[str, str] = {}
+    portfolio: list[str] = []
 
 
 class EventsSubscribe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

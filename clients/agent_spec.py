@@ -38,6 +38,12 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     skills: dict[str, str] = {}
     """Name → text of each skill of the adapter version."""
 
+    portfolio: tuple[str, ...] = ()
+    """Techniques that the adapter version offers to agents that read it; none is its own choice."""
+
+    is_sharing: bool = True
+    """Whether it may use others' lemmas; False is for comparisons."""
+
     model: str | None = None
     """Without it the host's own choice."""
 

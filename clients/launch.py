@@ -132,6 +132,8 @@ def _environment(spec: AgentSpec) -> dict[str, str]:
         "ADAPTER_AGENT": spec.name,
         "ADAPTER_ROLE": spec.role,
         "ADAPTER_SEED": str(spec.seed),
+        "ADAPTER_PORTFOLIO": " ".join(spec.portfolio),
+        "ADAPTER_SHARING": "on" if spec.is_sharing else "off",
         "ADAPTER_LIFELINE": "stdin",
         "PYTHONUNBUFFERED": "1",
     }

@@ -16,8 +16,9 @@ from scenarios.lean.live_view import live_view
 from scenarios.lean.problem_files import load_problem, shipped_problems
 from scenarios.lean.report import print_report
 from scenarios.lean.run_folder import RunFolder, free_path, new_run_folder
+from scenarios.lean.run_limits import RunLimits
 from scenarios.lean.run_record import RunOrder, RunRecord, RunStatus
-from scenarios.lean.runner import RunLimits, run
+from scenarios.lean.runner import run
 from scenarios.lean.team import Hosting, parse_by_kind, parse_team
 
 from .exit_codes import INTERRUPTED, NOT_PROVED, OK, SERVICE_FAILURE

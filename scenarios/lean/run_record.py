@@ -26,8 +26,14 @@ class RunOrder(msgspec.Struct, frozen=True, kw_only=True):
     """As given: KIND:COUNT,…"""
     seed: int = 0
     """What the agents' choices depend on."""
+    roles: tuple[str, ...] = ()
+    """Roles that the members ask for, in order; without it the adapter version decides."""
     hosting: Hosting = Hosting()
     """Models and budgets of the agents that have one."""
+    adapter: str | None = None
+    """Id of the adapter version; without it the server's own choice."""
+    is_sharing: bool = True
+    """Whether agents may use each other's lemmas; only tacticians can do without."""
     server: str | None = None
     """Address of a server that runs already; without it the run starts its own."""
     episode: str | None = None

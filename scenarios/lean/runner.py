@@ -1,10 +1,9 @@
 """One run: a server, an episode, a team; watched until it is solved, out of time or interrupted."""
 
 import signal
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
-from typing import Protocol
+from functools import partial
 
 import anyio
 import msgspec
@@ -28,43 +27,18 @@ from clients.launch import Agent, team
 from clients.transcript import Entry, entry_line
 
 from .run_folder import RunFolder
+from .run_limits import CheckBudget, RunLimits
 from .run_record import RunOrder, RunRecord, RunStatus, record_of_end, record_of_stop, with_sessions
 from .run_state import RunState
 from .server_process import ServerAddress, died, own_server, remote_server
 from .team import agent_spec, parse_team
+from .viewer import Viewer
 
 CREATE_TIMEOUT_S = 120.0
 SETTLE_S = 15.0
 RECONNECT_S = 60.0
 """How long a server elsewhere may be away."""
 RECONNECT_PAUSE_S = 1.0
-
-
-class Viewer(Protocol):
-    """Whoever wants to see a run while it goes on."""
-
-    def begin(self, order: RunOrder, statement: str) -> None:
-        """The episode is open."""
-        ...
-
-    def show(self, state: RunState, lines: list[str]) -> None:
-        """Something happened: the new state, and the same in words."""
-        ...
-
-    def note(self, line: str) -> None:
-        """Something that is no event of the episode."""
-        ...
-
-
-class RunLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run is to be carried out this time."""
-
-    seconds: float
-    """Time for the team, from now."""
-    token_file: Path | None = None
-    """Token of a server that runs already."""
-    server_options: tuple[str, ...] = ()
-    """More options for the run's own server."""
 
 
 async def run(order: RunOrder, folder: RunFolder, *, limits: RunLimits, viewer: Viewer) -> RunRecord:
@@ -77,10 +51,21 @@ async def run(order: RunOrder, folder: RunFolder, *, limits: RunLimits, viewer: 
         ServiceError: a part cannot be started or goes away; the record says `failed`.
     """
     current = _Run(order, folder, limits, viewer)
+    return await _recorded(current, partial(_until_signal, current))
+
+
+async def run_part(order: RunOrder, folder: RunFolder, *, limits: RunLimits, viewer: Viewer) -> RunRecord:
+    """As `run`, for a caller that has many runs and cares for signals itself; cancelling it ends the team."""
+    current = _Run(order, folder, limits, viewer)
+    return await _recorded(current, current.go)
+
+
+async def _recorded(current: "_Run", work: Callable[[], Awaitable[RunRecord | None]]) -> RunRecord:
+    folder = current.folder
     failure: AdapterError | None = None
     record: RunRecord | None = None
     try:
-        record = await _until_signal(current)
+        record = await work()
     except* AdapterError as group:
         failure = _first(group)
     if failure is not None and isinstance(failure, CallerError) and current.order.episode is None:
@@ -165,9 +150,8 @@ class _Run:
         if self.order.episode is None:
             problem = self.order.problem
             text = ProblemText(name=problem.name, source=problem.source, theorem=problem.theorem, origin=problem.origin)
-            created = await link.call(
-                "episode.create", EpisodeCreate(problem=text), EpisodeCreated, timeout_s=CREATE_TIMEOUT_S
-            )
+            wanted = EpisodeCreate(problem=text, adapter=self.order.adapter)
+            created = await link.call("episode.create", wanted, EpisodeCreated, timeout_s=CREATE_TIMEOUT_S)
             self.order = msgspec.structs.replace(self.order, episode=created.episode)
             self.folder.save_order(self.order)
         assert self.order.episode is not None
@@ -191,8 +175,7 @@ class _Run:
                     async with self._link() as link:
                         specs = await self._registered(link, episode)
                     async with team(specs, log_folder=self.folder.agent_logs, tell=self._tell) as self.agents:
-                        await self._watch(self.agents, has_ended)
-                    self.reason = "every agent has ended"
+                        self.reason = await self._watch(self.agents, has_ended)
                 if self.state.is_target_proved:
                     with anyio.move_on_after(SETTLE_S):  # the server is assembling; that is not the team's time
                         await has_ended.wait()
@@ -216,14 +199,15 @@ class _Run:
     async def _registered(self, link: Link, episode: str) -> list[AgentSpec]:
         """Let every member join; the server decides on the roles."""
         specs: list[AgentSpec] = []
-        for member in self.members:
-            wanted = AgentRegister(episode=episode, name=member.name, client=member.kind)
+        roles = (*self.order.roles, *[""] * len(self.members))
+        for member, role in zip(self.members, roles, strict=False):
+            wanted = AgentRegister(episode=episode, name=member.name, role=role, client=member.kind)
             answer = await link.call("agent.register", wanted, AgentRegistered)
-            specs.append(agent_spec(member, answer, self.order.hosting))
+            specs.append(agent_spec(member, answer, self.order.hosting, is_sharing=self.order.is_sharing))
         return specs
 
-    async def _watch(self, agents: list[Agent], has_ended: anyio.Event) -> None:
-        """Return when the episode has ended, or a moment after the last agent."""
+    async def _watch(self, agents: list[Agent], has_ended: anyio.Event) -> str:
+        """Return why nobody works on: the episode has ended, the checks are used, or the last agent has ended."""
 
         async def wait_for(agent: Agent) -> None:
             code = self.exit_codes[agent.spec.name] = await agent.wait()
@@ -237,10 +221,20 @@ class _Run:
             await anyio.sleep(SETTLE_S)  # what the last one proved may still close the episode
             tasks.cancel_scope.cancel()
 
+        async def wait_for_checks(budget: CheckBudget) -> None:
+            nonlocal reason
+            await budget.is_spent.wait()
+            reason = f"{budget.checks} checks are used"
+            tasks.cancel_scope.cancel()
+
+        reason = "every agent has ended"
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wait_for_all)
+            if self.limits.budget is not None:
+                tasks.start_soon(wait_for_checks, self.limits.budget)
             await has_ended.wait()
             tasks.cancel_scope.cancel()
+        return reason
 
     async def _follow(self, episode: str, has_ended: anyio.Event) -> None:
         """Take the events until the episode ends. A server that is not the run's own may be away for a while."""
@@ -278,6 +272,8 @@ class _Run:
             agent.take(event)
         if is_new:
             self.folder.keep_event(event)
+            if event.kind == "check_finished" and self.limits.budget is not None:
+                self.limits.budget.take()
         self.viewer.show(self.state, lines if is_new else [])
 
     def _tell(self, name: str, entry: Entry) -> None:

@@ -78,7 +78,7 @@ def parse_team(text: str, *, seed: int = 0) -> tuple[Member, ...]:
     return tuple(members)
 
 
-def agent_spec(member: Member, answer: AgentRegistered, hosting: Hosting) -> AgentSpec:
+def agent_spec(member: Member, answer: AgentRegistered, hosting: Hosting, *, is_sharing: bool = True) -> AgentSpec:
     """What a member that has joined needs to work."""
     return AgentSpec(
         name=member.name,
@@ -89,6 +89,8 @@ def agent_spec(member: Member, answer: AgentRegistered, hosting: Hosting) -> Age
         kind=member.kind,
         prompts=answer.prompts,
         skills=answer.skills,
+        portfolio=tuple(answer.portfolio),
+        is_sharing=is_sharing,
         model=hosting.models.get(member.kind),
         reasoning=hosting.reasoning.get(member.kind),
         budget=hosting.budget,
