@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-EpisodeState = Literal["open", "solved", "unsolved", "closed"]
-"""open: work goes on. solved: the proof was assembled and checked. unsolved: ended without. closed: ended by hand."""
+EpisodeState = Literal["open", "solved", "refuted", "unsolved", "closed"]
+"""open: work goes on. solved: the proof was assembled and checked. refuted: the negation of the target was proved.
+unsolved: ended with neither. closed: ended by hand."""
 
 EventKind = Literal[
     "episode_opened",

@@ -8,6 +8,8 @@ OK = 0
 NOT_PROVED = 1
 BAD_INPUT = 2
 SERVICE_FAILURE = 3
+REFUTED = 4
+"""The problem is settled, but what it states is false."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 """What shells show for a program that writes to nobody."""

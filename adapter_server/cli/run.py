@@ -21,11 +21,12 @@ from scenarios.lean.run_record import RunOrder, RunRecord, RunStatus
 from scenarios.lean.runner import run
 from scenarios.lean.team import Hosting, parse_by_kind, parse_team
 
-from .exit_codes import INTERRUPTED, NOT_PROVED, OK, SERVICE_FAILURE
+from .exit_codes import INTERRUPTED, NOT_PROVED, OK, REFUTED, SERVICE_FAILURE
 
 RUNS = Path("runs")
 _EXIT_CODES: dict[RunStatus, int] = {
     "solved": OK,
+    "refuted": REFUTED,
     "unsolved": NOT_PROVED,
     "closed": NOT_PROVED,
     "interrupted": INTERRUPTED,
@@ -75,7 +76,7 @@ def hosting_of(
 
 
 def go_on(path: Path, *, problem: str | None, seconds: float, token_file: Path | None, is_json: bool) -> int:
-    """Go on with a run that was interrupted or ran out of time; one that is solved or closed is only told about.
+    """Go on with a run that was interrupted or ran out of time; one that is settled or closed is only told about.
 
     Raises:
         AdapterError: as `start_run`, and when the folder holds no run.
@@ -85,7 +86,7 @@ def go_on(path: Path, *, problem: str | None, seconds: float, token_file: Path |
     folder = RunFolder(path.expanduser().absolute())
     order = folder.order()
     record = folder.record()
-    if record is not None and record.status in ("solved", "closed"):
+    if record is not None and record.status in ("solved", "refuted", "closed"):
         Console(stderr=True).print(f"this run has ended already: {record.status}")
         return _report(record, folder, is_json=is_json)
     return _carry_out(order, folder, RunLimits(seconds=seconds, token_file=token_file), is_json=is_json)

@@ -48,7 +48,7 @@ async def settle(episode: str, *, board: Board, lemma_store: LemmaStore) -> Asse
                 hopeless.add(alternative.id)
     root = await board.node(episode, (await board.meta(episode)).root)
     if root.status == "refuted" and (await board.meta(episode)).status == "open":
-        await board.close_episode(episode, "unsolved", "the target is false: its negation is proved")
+        await board.close_episode(episode, "refuted", "the target is false: its negation is proved")
         await lemma_store.release(episode)
     done = await assembly(episode, board=board, lemma_store=lemma_store)
     if done is not None and (await board.meta(episode)).status == "open":

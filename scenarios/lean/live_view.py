@@ -134,6 +134,8 @@ def plan_tree(state: RunState) -> Tree:
 
 def _label(node: SeenNode) -> Text:
     mark, style = ("✓", "green") if node.is_closed else ("…", "yellow") if node.holders else ("○", "dim")
+    if node.is_refuted:
+        mark, style = "✗", "red"
     text = Text(f"{mark} {node.name}  ", style=style, no_wrap=True, overflow="ellipsis")
     text.append(_one_line(node.statement), style="default")
     if node.holders:

@@ -13,7 +13,7 @@ from .run_state import RunState
 from .team import Hosting
 
 FORMAT = "adapter-server run 1"
-RunStatus = Literal["solved", "unsolved", "closed", "interrupted", "failed"]
+RunStatus = Literal["solved", "refuted", "unsolved", "closed", "interrupted", "failed"]
 
 
 class RunOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """How a run ended."""
 
     status: RunStatus
-    """solved, unsolved (out of time or out of agents), closed (by someone else), interrupted, or failed."""
+    """refuted: proved false. unsolved: out of time or out of agents. closed: by someone else."""
     seconds: float
     """How long the team worked, all calls together."""
     lemmas: int = 0

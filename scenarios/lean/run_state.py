@@ -15,6 +15,7 @@ class SeenNode(msgspec.Struct):
     statement: str
     parent: str | None = None
     is_closed: bool = False
+    is_refuted: bool = False
     lemma: str | None = None
     holders: dict[str, str] = {}
     """Agent → approach."""
@@ -53,6 +54,7 @@ class RunState:
         self.seconds = 0.0
         self.status = "open"
         self.reason = ""
+        self.witness = ""
         self.checks = 0
 
     def take(self, event: Event) -> list[str]:
@@ -170,6 +172,14 @@ class RunState:
         for agent in holders:
             self._unhold(agent, node.id, "")
         return [f"{node.name} is closed by {', '.join(self._lemma_names([node.lemma]))}"]
+
+    def _on_node_refuted(self, event: Event, body: dict[str, object]) -> list[str]:
+        node, witness = str(body.get("node", "")), str(body.get("witness") or "")
+        if node in self.nodes:
+            self.nodes[node].is_refuted = True
+        if node == next(iter(self.nodes), None):
+            self.witness = witness
+        return [f"{event.actor} refutes {self._node_name(node)}{f' at {witness}' if witness else ''}"]
 
     def _on_message_sent(self, event: Event, body: dict[str, object]) -> list[str]:
         to = ", ".join(_strings(body.get("to"))) or "everyone"

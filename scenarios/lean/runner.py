@@ -194,6 +194,8 @@ class _Run:
         if status.status != "open":
             await self._catch_up(link, episode)
             self.reason = self.state.reason
+            if self.state.witness:
+                self.reason += f"; it fails at {self.state.witness}"
         return status
 
     async def _registered(self, link: Link, episode: str) -> list[AgentSpec]:

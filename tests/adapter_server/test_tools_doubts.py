@@ -70,7 +70,7 @@ async def test_an_episode_with_a_false_target_ends(link: Link) -> None:
         proof = "by intro h; have e := h (.cons 0 .nil); cases e"
         assert (await ada.ok("refute", kind="proof", statement=FALSE_NIL, lean=proof))["node"] == "n0"
         ended = await ada.ok("wait", **{"for": ["assembled"]}, timeout_s=20)
-        assert ended["events"][-1]["status"] == "unsolved"
+        assert ended["events"][-1]["status"] == "refuted"
 
 
 async def test_existing_parts_are_linked_with_simple_glue(join: Join) -> None:

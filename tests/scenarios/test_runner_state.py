@@ -99,6 +99,12 @@ def screen() -> Console:
     return Console(width=110, record=True, file=io.StringIO())
 
 
+def test_a_refuted_target_is_told_with_its_witness() -> None:
+    state, lines = told([*STORY[:4], event(5, "node_refuted", actor="bob", node="n0", lemma="l1", witness="nil")])
+    assert lines[-1] == "bob refutes target at nil"
+    assert (state.nodes["n0"].is_refuted, state.witness) == (True, "nil")
+
+
 def test_plain_lines_tell_the_story() -> None:
     console = screen()
     view = PlainView(console)
