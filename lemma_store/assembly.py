@@ -12,7 +12,6 @@ from bus.errors import LeanUnavailable, StatementMismatch
 from .glue import embedded
 from .judge import start_judge
 from .judge_process import Answer
-from .lean.toolchain import LEAN_VERSION
 from .policy import ALLOWED_AXIOMS, POLICY_ID
 from .types import Assembly, Certificate, Credit, Lemma, Problem
 from .world import World, write_atomically
@@ -39,7 +38,7 @@ async def assemble(world: World, root: Lemma) -> Assembly:
         statement=problem.statement.pretty,
         statement_hash=root.statement.hash,
         axioms=root.axioms,
-        kernels=(f"lean {LEAN_VERSION} ({world.toolchain.id})",),
+        kernels=(world.toolchain.kernel,),
         toolchain=world.toolchain.id,
         library=world.core.id,
         policy=POLICY_ID,

@@ -46,6 +46,18 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 
     seconds: float = 0.0
 
+    def after(self, began: float) -> "Verification":
+        """Return this finding with the time it took since `began`, on the monotonic clock."""
+        return msgspec.structs.replace(self, seconds=round(time.monotonic() - began, 3))
+
+
+class NotProved(Exception):
+    """There is no proof here, for these reasons."""
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__(*reasons)
+        self.reasons = reasons
+
 
 async def verify(path: Path, *, unsafe: bool = False) -> Verification:
     """Verify the certificate in `path`, or the only one below it.
@@ -56,25 +68,21 @@ async def verify(path: Path, *, unsafe: bool = False) -> Verification:
     began = time.monotonic()
     try:
         found = await _verify(_certificate_folder(path), unsafe=unsafe)
-    except _NotProved as failure:
-        found = Verification(is_proved=False, reasons=(str(failure),))
+    except NotProved as failure:
+        found = Verification(is_proved=False, reasons=failure.reasons)
     except AdapterError as error:
         found = Verification(is_proved=False, reasons=(f"{error.code}: {error.message}",))
-    return msgspec.structs.replace(found, seconds=round(time.monotonic() - began, 3))
-
-
-class _NotProved(Exception):
-    """The folder does not hold a proof, for this reason."""
+    return found.after(began)
 
 
 def _certificate_folder(path: Path) -> Path:
     if not path.exists():
-        raise _NotProved(f"there is no {path}")
+        raise NotProved(f"there is no {path}")
     found = sorted(path.rglob(CERTIFICATE))
     if not found:
-        raise _NotProved(f"{path} holds no certificate: the problem was not solved there")
+        raise NotProved(f"{path} holds no certificate: the problem was not solved there")
     if len(found) > 1:
-        raise _NotProved(f"{path} holds {len(found)} certificates; name the folder of one")
+        raise NotProved(f"{path} holds {len(found)} certificates; name the folder of one")
     return found[0].parent
 
 
@@ -82,11 +90,11 @@ async def _verify(folder: Path, *, unsafe: bool) -> Verification:
     try:
         certificate = msgspec.json.decode((folder / CERTIFICATE).read_bytes(), type=Certificate)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _NotProved(f"the certificate cannot be read: {error}") from error
+        raise NotProved(f"the certificate cannot be read: {error}") from error
     _compare_files(folder, certificate)
     toolchain = await anyio.to_thread.run_sync(find_toolchain)
     if (certificate.toolchain, certificate.policy) != (toolchain.id, POLICY_ID):
-        raise _NotProved("the certificate was made with another toolchain or policy")
+        raise NotProved("the certificate was made with another toolchain or policy")
     with tempfile.TemporaryDirectory(prefix="verify-") as work:
         async with ForkServer(toolchain, scratch=Path(work) / "scratch", unsafe=unsafe) as lean:
             return await _replay(folder, certificate, toolchain=toolchain, lean=lean, work=Path(work))
@@ -96,9 +104,9 @@ def _compare_files(folder: Path, certificate: Certificate) -> None:
     for name, digest in certificate.files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
-            raise _NotProved(f"{name} is missing")
+            raise NotProved(f"{name} is missing")
         if sha256(path) != digest:
-            raise _NotProved(f"{name} is not the file that the certificate names")
+            raise NotProved(f"{name} is not the file that the certificate names")
 
 
 async def _replay(
@@ -112,7 +120,7 @@ async def _replay(
     trusted = [*((ROOT_MODULE, module.artifact) for module in core.modules), (PROBLEM_MODULE, fresh)]
     lemmas = [(f"L.{ident}", folder / "modules" / "L" / f"{ident}.olean") for ident in certificate.lemmas]
     if missing := [name for name, path in lemmas if str(path.relative_to(folder)) not in certificate.files]:
-        raise _NotProved(f"the certificate does not name the file of {missing[0]}")
+        raise NotProved(f"the certificate does not name the file of {missing[0]}")
     world = World(work, core=core, toolchain=toolchain, problem=_draft(text))
     async with start_judge(toolchain, trusted) as judge:
         # The target is locked before the kernel hears of any lemma.
@@ -121,14 +129,14 @@ async def _replay(
         for name, path in lemmas:
             admitted = await judge.ask(Admit(module=name, path=str(path)))
             if admitted.status != "done":
-                raise _NotProved(f"{name} is not accepted: {admitted.reason}")
+                raise NotProved(f"{name} is not accepted: {admitted.reason}")
             declarations = admitted.declarations
         answer = await judge.look_up(certificate.root)
     if answer.status != "done":
-        raise _NotProved(answer.reason)
+        raise NotProved(answer.reason)
     found = Verification(
         is_proved=True, theorem=text.theorem, statement=answer.judged[0].pretty, axioms=answer.judged[0].axioms,
-        kernels=(f"lean {toolchain.version} ({toolchain.id})",), modules=len(trusted) + len(lemmas),
+        kernels=(toolchain.kernel,), modules=len(trusted) + len(lemmas),
         declarations=declarations,
     )  # fmt: skip
     reasons = [*_unproved(answer.judged[0], wanted, certificate), *_untrue(certificate, found, library=core.id)]

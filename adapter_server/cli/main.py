@@ -115,14 +115,15 @@ def run(
 
 @app.command()
 def verify(
-    path: Annotated[Path, typer.Argument(help="A run folder, or the folder of a certificate.")],
+    path: Annotated[Path, typer.Argument(help="A run folder, the folder of a certificate, or a Lean file.")],
     *,
+    theorem: Annotated[str | None, typer.Option(help="Theorem of the Lean file; default: its last one.")] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Check a finished proof from its folder alone. Exit code 0 only if it is proved."""
+    """Check a finished proof from its files alone. Exit code 0 only if it is proved."""
     from .verify import run_verify
 
-    return run_verify(path, is_json=as_json)
+    return run_verify(path, theorem=theorem, is_json=as_json)
 
 
 @app.command()

@@ -1,5 +1,6 @@
-"""`adapter-server verify`: is what a folder claims to prove proved?"""
+"""`adapter-server verify`: is what a folder or a Lean file claims to prove proved?"""
 
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -7,31 +8,39 @@ import msgspec
 
 from adapter_server.logs import configure_logs
 from bus.errors import BadArguments
-from lemma_store.verification import verify
+from lemma_store.file_verification import verify_file
+from lemma_store.verification import Verification, verify
 
 from .exit_codes import NOT_PROVED, OK
 
 
-def run_verify(path: Path, *, is_json: bool) -> int:
+def run_verify(path: Path, *, theorem: str | None, is_json: bool) -> int:
     """Rebuild, replay, and say what came out; the code is 0 only for a proof.
 
     Raises:
-        BadArguments: there is no such folder.
+        BadArguments: there is no such folder or file, or a theorem is named for a folder.
         AdapterError: Lean or its sandbox cannot be started.
     """
     configure_logs(level="warning")
-    folder = path.expanduser()
-    if not folder.is_dir():
-        raise BadArguments(f"{path} is not a folder", hint="name a run folder")
-    found = anyio.run(verify, folder)
-    if is_json:
-        print(msgspec.json.encode(found).decode())
-    elif found.is_proved:
-        print(f"proved: {found.theorem} : {found.statement}")
-        print(f"axioms: {', '.join(found.axioms) or 'none'}")
-        print(f"kernels: {', '.join(found.kernels)}; {found.modules} modules replayed in {found.seconds:.1f} s")
+    place = path.expanduser()
+    if place.is_file() and place.suffix == ".lean":
+        found = anyio.run(partial(verify_file, place, theorem=theorem))
+    elif not place.is_dir():
+        raise BadArguments(f"{path} is not a folder and no Lean file", hint="name a run folder or a .lean file")
+    elif theorem is not None:
+        raise BadArguments("the folder's certificate names its theorem; leave --theorem out")
     else:
-        print("not proved")
-        for reason in found.reasons:
-            print(f"  {reason}")
+        found = anyio.run(verify, place)
+    print(msgspec.json.encode(found).decode() if is_json else _text(found))
     return OK if found.is_proved else NOT_PROVED
+
+
+def _text(found: Verification) -> str:
+    name = f"{found.theorem} : {found.statement}" if found.statement else found.theorem
+    lines = [f"{'proved' if found.is_proved else 'not proved'}{f': {name}' if name else ''}"]
+    lines += [f"  {reason}" for reason in found.reasons]
+    if found.kernels:
+        lines.append(f"axioms: {', '.join(found.axioms) or 'none'}")
+        replayed = f"{found.modules} modules, {found.declarations} declarations replayed in {found.seconds:.1f} s"
+        lines.append(f"kernels: {', '.join(found.kernels)}; {replayed}")
+    return "\n".join(lines)

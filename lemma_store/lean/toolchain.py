@@ -27,6 +27,11 @@ class Toolchain(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Names the exact bytes; part of every cache key and certificate."""
 
+    @property
+    def kernel(self) -> str:
+        """The kernel in it, as certificates name it."""
+        return f"lean {self.version} ({self.id})"
+
 
 def find_toolchain(*, cache: Path | None = None) -> Toolchain:
     """Find the embedded Lean and verify its bytes. Raises LeanUnavailable."""

@@ -55,7 +55,7 @@ def test_the_version_is_the_installed_one(capsys: pytest.CaptureFixture[str]) ->
         (["run", "rev_rev", "--server", "http://127.0.0.1:9"], "adapter-server: the server http://127.0.0.1:9 wants a"),
         (["run", "rev_rev", "--time", "0"], "Usage: "),
         (["run", "rev_rev", "--unknown"], "Usage: "),
-        (["verify", "nothing"], "adapter-server: nothing is not a folder"),
+        (["verify", "nothing"], "adapter-server: nothing is not a folder and no Lean file"),
         (["serve", "--port", "70000"], "adapter-server: the settings are wrong"),
         (["unknown"], "Usage: "),
     ],
