@@ -65,7 +65,7 @@ class RunFolder(msgspec.Struct, frozen=True):
 
     def save_order(self, order: RunOrder) -> None:
         """Keep what was asked for."""
-        _write(self.order_file, _pretty(order))
+        write_whole(self.order_file, _pretty(order))
 
     def order(self) -> RunOrder:
         """What was asked for.
@@ -85,7 +85,7 @@ class RunFolder(msgspec.Struct, frozen=True):
 
     def save_record(self, record: RunRecord) -> None:
         """Keep how the run ended."""
-        _write(self.record_file, _pretty(record))
+        write_whole(self.record_file, _pretty(record))
 
     def record(self) -> RunRecord | None:
         """How the run ended, if it did."""
@@ -153,7 +153,8 @@ def _pretty(value: msgspec.Struct) -> str:
     return json.dumps(msgspec.to_builtins(value), ensure_ascii=False, indent=2) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that others see all of it or none."""
     draft = path.with_name(f".new-{path.name}-{secrets.token_hex(4)}")
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)

@@ -14,6 +14,10 @@ class CheckBudget:
         self.left = checks
         self.is_spent = anyio.Event()
 
+    def stop(self) -> None:
+        """Let the runs end now."""
+        self.is_spent.set()
+
     def take(self) -> None:
         """One check was made."""
         self.left -= 1

