@@ -31,8 +31,6 @@ Seed = Annotated[int, typer.Option(min=0, help="What the agents' choices depend 
 
 episodes = typer.Typer(help="Keep an episode as a file, or move it to another machine.", no_args_is_help=True)
 app.add_typer(episodes, name="episode")
-app.command()(revoke)
-app.command()(recheck)
 app.command()(bench)
 
 
