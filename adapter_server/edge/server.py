@@ -13,8 +13,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from adapter_server.bundle import Bundle
 from adapter_server.tools.caller import Caller
 from adapter_server.tools.dispatcher import Dispatcher
-from adapter_server.tools.registry import TOOLS
-from adapter_server.tools.schema import input_schema
+from adapter_server.tools.listing import tool_listing
 
 CALLER = "adapter_server.caller"
 """Key of the authenticated Caller in the ASGI scope."""
@@ -107,18 +106,7 @@ def _no_schema(_tool: str) -> None:
 
 
 def _tools(bundle: Bundle) -> list[types.Tool]:
-    return [
-        types.Tool(
-            name=name,
-            title=words.title,
-            description=words.description,
-            input_schema=input_schema(name, words),
-            annotations=types.ToolAnnotations(
-                read_only_hint=TOOLS[name].is_read_only, destructive_hint=False, open_world_hint=False
-            ),
-        )
-        for name, words in bundle.tools.items()
-    ]
+    return [types.Tool.model_validate(tool) for tool in tool_listing(bundle)]
 
 
 async def _greet(ctx: Context, call_next: CallNext) -> HandlerResult:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -75,7 +75,7 @@ class _Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     component: str = ""
     content: str | None = None
-    value: msgspec.Raw | None = None
+    value: msgspec.Raw = msgspec.Raw(b"")
     hypothesis: str = ""
     predictions: list[Prediction] = []
     no_change: str | None = None
@@ -100,19 +100,18 @@ def read_proposal(text: bytes) -> Patch | NoChange:
         if written.component:
             raise BadPatch("the proposal is a change and no_change at once")
         return _checked(NoChange(reason=written.no_change))
-    if (written.content is None) == (written.value is None):
+    value = bytes(written.value).decode()
+    if (written.content is None) == (value == ""):
         raise BadPatch("a change has either content (text of a file) or value (JSON at a pointer)")
-    if (written.value is not None) != ("#" in written.component):
+    if (value != "") != ("#" in written.component):
         raise BadPatch("a file takes content, a JSON pointer takes value", component=written.component)
-    content = written.content if written.value is None else bytes(written.value).decode()
-    return _checked(
-        Patch(
-            component=written.component,
-            content=cast(str, content),
-            hypothesis=written.hypothesis,
-            predictions=written.predictions,
-        )
+    patch = Patch(
+        component=written.component,
+        content=value if written.content is None else written.content,
+        hypothesis=written.hypothesis,
+        predictions=written.predictions,
     )
+    return _checked(patch)
 
 
 def apply(files: Mapping[str, bytes], patch: Patch) -> dict[str, bytes]:
