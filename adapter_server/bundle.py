@@ -1,23 +1,23 @@
 """Adapter versions: folders of data that decide what agents see. Content-addressed, checked before use."""
 
 import hashlib
-import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import msgspec
 
 from bus.errors import BadDataFolder, UnknownId
 
 from .policy import Policy
-from .tools.arguments import CONTRACT_VERSION, CONTRACTS
+from .tools.arguments import CONTRACT_VERSION, CONTRACTS, Arguments
 
 MAX_BUNDLE_BYTES = 1_000_000
+MAX_JSON_BYTES = 60_000
+MAX_PROMPT_BYTES = 8_000
+MAX_SKILL_BYTES = 20_000
 SCHEMA_VERSION = 1
 INSTRUCTIONS = "mcp/instructions"
 PLACES = re.compile(
@@ -118,24 +118,19 @@ def bundle_id(files: Mapping[str, bytes]) -> str:
     return "ab1-" + hashlib.sha256(listing.encode()).hexdigest()
 
 
-def load_bundle(folder: Path) -> Bundle:
-    """Read a version and check it whole.
-
-    Raises:
-        BadDataFolder: if something is missing, misspelt, out of bounds or too large.
-    """
-    return read_bundle(read_files(folder), place=f"adapter version in {folder}")
-
-
 def read_bundle(files: Mapping[str, bytes], *, place: str = "adapter version") -> Bundle:
     """A version from its files, path → content, checked whole; `place` begins each complaint.
 
     Raises:
-        BadDataFolder: as `load_bundle`.
+        BadDataFolder: if something is missing, misspelt, out of bounds or too large.
     """
-    for path in files:
+    for path, content in files.items():
         if not PLACES.fullmatch(path):
             raise BadDataFolder(f"{place}: {path!r} has no place in a version, which is data of fixed names")
+        if len(content) > (cap := _cap(path)):
+            raise BadDataFolder(f"{place}: {path} has {len(content)} bytes, allowed are {cap}")
+    if sum(map(len, files.values())) > MAX_BUNDLE_BYTES:
+        raise BadDataFolder(f"{place} is larger than {MAX_BUNDLE_BYTES} bytes")
     manifest = _decode(files, "manifest.json", Manifest)
     tools = _decode(files, "tools.json", dict[str, ToolWords])
     policy = _decode(files, "policy.json", Policy)
@@ -151,73 +146,6 @@ def read_bundle(files: Mapping[str, bytes], *, place: str = "adapter version") -
         prompts=prompts,
         skills=skills,
     )
-
-
-def stage_bundle(source: Path, adapters: Path) -> Bundle:
-    """Check a version and keep a copy of it as `adapters/<id>`; a copy that is there already is left alone.
-
-    Raises:
-        BadDataFolder: as `load_bundle`.
-    """
-    return stage_files(read_files(source), adapters)
-
-
-def stage_files(files: Mapping[str, bytes], adapters: Path) -> Bundle:
-    """The same from the files of a version, path → content.
-
-    Raises:
-        BadDataFolder: as `load_bundle`.
-    """
-    bundle = read_bundle(files)
-    target = adapters / bundle.id
-    if not target.is_dir():
-        adapters.mkdir(parents=True, exist_ok=True)
-        incoming = adapters / f".incoming-{uuid4().hex}"
-        for path, content in files.items():
-            copy = incoming / path
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(content)
-        try:
-            os.replace(incoming, target)  # noqa: PTH105 - one atomic step on the same file system
-        except OSError:
-            shutil.rmtree(incoming, ignore_errors=True)
-    return open_bundle(adapters, bundle.id)
-
-
-def open_bundle(adapters: Path, version: str) -> Bundle:
-    """A staged version, by id.
-
-    Raises:
-        UnknownId: if it was never staged.
-        BadDataFolder: if its content no longer has that id.
-    """
-    folder = adapters / version
-    if not version.startswith("ab1-") or not folder.is_dir():
-        staged = sorted(path.name for path in adapters.glob("ab1-*"))
-        raise UnknownId(f"no adapter version {version!r}", nearest=staged[:3])
-    bundle = load_bundle(folder)
-    if bundle.id != version:
-        raise BadDataFolder(f"adapter version {version} was changed on disk", hint="stage it again")
-    return bundle
-
-
-def read_files(folder: Path) -> dict[str, bytes]:
-    """The files of a version, path → content, not looked into.
-
-    Raises:
-        BadDataFolder: if a link is among them or they are too large.
-    """
-    files: dict[str, bytes] = {}
-    size = 0
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink():
-            raise BadDataFolder(f"adapter version in {folder}: {path.name} is a link")
-        if path.is_file():
-            size += path.stat().st_size
-            if size > MAX_BUNDLE_BYTES:
-                raise BadDataFolder(f"adapter version in {folder} is larger than {MAX_BUNDLE_BYTES} bytes")
-            files[path.relative_to(folder).as_posix()] = path.read_bytes()
-    return files
 
 
 def _decode(files: Mapping[str, bytes], name: str, kind: type[T]) -> T:
@@ -240,6 +168,16 @@ def _is_prompt(path: str) -> bool:
     return path.startswith("prompts/") and path.endswith(".md")
 
 
+def _cap(path: str) -> int:
+    return (
+        MAX_JSON_BYTES
+        if path.endswith(".json")
+        else MAX_SKILL_BYTES
+        if path.startswith("skills/")
+        else MAX_PROMPT_BYTES
+    )
+
+
 def _problems(
     manifest: Manifest, tools: Mapping[str, ToolWords], policy: Policy, prompts: Mapping[str, str]
 ) -> Iterator[str]:
@@ -249,14 +187,41 @@ def _problems(
         if name not in CONTRACTS or version != CONTRACT_VERSION:
             yield f"needs tool {name} in contract version {version}, which this server does not have"
     for name, words in tools.items():
-        if name not in manifest.contracts:
+        if name in manifest.contracts:
+            yield from (f"tools.json: {name} {problem}" for problem in _breaches(CONTRACTS[name], words))
+        else:
             yield f"tools.json has {name}, manifest.json does not"
-            continue
-        known = {field.encode_name for field in msgspec.structs.fields(CONTRACTS[name])}
-        for parameter in words.parameters.keys() - known:
-            yield f"tools.json: {name} has no parameter {parameter}"
+    if not any(words.enabled for words in tools.values()):
+        yield "tools.json: no tool is enabled"
     if not policy.roles.get("default"):
         yield "policy.json: roles.default is empty"
     for prompt in (INSTRUCTIONS, "team", *(f"roles/{role}" for roles in policy.roles.values() for role in roles)):
         if prompt not in prompts:
             yield f"prompts/{prompt}.md is missing"
+
+
+def _breaches(contract: type[Arguments], words: ToolWords) -> Iterator[str]:
+    """Where the words promise what the tool does not take, or keep silent about what it needs."""
+    fields = {field.encode_name: field for field in msgspec.structs.fields(contract)}
+    for name, field in fields.items():
+        if field.required and name not in words.parameters:
+            yield f"needs words for its parameter {name}"
+    for name, parameter in words.parameters.items():
+        if name not in fields:
+            yield f"has no parameter {name}"
+            continue
+        promised = [parameter.default] if parameter.default is not None else []
+        for value in (*promised, *(parameter.choices or ())):
+            if not _is_taken(value, fields[name].type) and not _is_taken([value], fields[name].type):
+                yield f"does not take {value!r} as {name}"
+        low, high = parameter.minimum, parameter.maximum
+        if low is not None and high is not None and low > high:
+            yield f"has a minimum of {name} above its maximum"
+
+
+def _is_taken(value: object, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True

@@ -8,17 +8,21 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
+import structlog
 
 from blackboard.in_redis import EpisodeStore
 from blackboard.lineage import Lineage, Reign
-from bus.errors import BadArguments
+from bus.errors import BadArguments, BadDataFolder, UnknownId
 
-from .bundle import default_bundle_folder, open_bundle, stage_bundle
-from .data_folder import open_data_folder
+from .bundle import Bundle, default_bundle_folder
+from .data_folder import DataFolder, open_data_folder
 from .settings import Settings
+from .staging import open_bundle, stage_bundle
 from .store_access import store_to_read
 
 Because = Literal["promoted", "rolled_back", "restored"]
+
+log = structlog.get_logger()
 
 
 class Champion(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +52,20 @@ class Champions:
             StorageUnavailable: the store cannot be reached.
         """
         return self._last(await self._lineage.reigns())
+
+    async def usable(self) -> Bundle:
+        """Return the version in use, read and checked; when it is not whole, the last one before it that is.
+
+        Raises:
+            BadDataFolder: not even the built-in one is whole.
+            StorageUnavailable: the store cannot be reached.
+        """
+        for version in dict.fromkeys([*reversed(self._undoable(await self._lineage.reigns())), self._built_in]):
+            try:
+                return open_bundle(self._adapters, version)
+            except (UnknownId, BadDataFolder) as error:
+                log.error("version_unusable", bundle=version, reason=error.message)  # noqa: TRY400 - expected, no trace
+        raise BadDataFolder("no adapter version is whole", hint="start the server again: it stages the built-in one")
 
     async def history(self) -> list[Reign]:
         """Return all that was moved, oldest first; the built-in version of epoch 0 is not among it.
@@ -130,6 +148,15 @@ async def open_champions(settings: Settings) -> AsyncGenerator[Champions]:
         BadDataFolder, StorageUnavailable: the folder or its store cannot be used.
     """
     folder = open_data_folder(settings.data_path)
-    built_in = stage_bundle(default_bundle_folder(), folder.adapters)
     async with store_to_read(settings) as url, EpisodeStore.open(url) as store:
-        yield Champions(Lineage(store), adapters=folder.adapters, built_in=built_in.id)
+        yield champions_of(folder, store)
+
+
+def champions_of(folder: DataFolder, store: EpisodeStore) -> Champions:
+    """The pointer in an open store; the built-in version is staged in the folder.
+
+    Raises:
+        BadDataFolder: the folder cannot be written.
+    """
+    built_in = stage_bundle(default_bundle_folder(), folder.adapters)
+    return Champions(Lineage(store), adapters=folder.adapters, built_in=built_in.id)

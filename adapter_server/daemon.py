@@ -12,12 +12,14 @@ import msgspec
 import structlog
 
 from blackboard.board import Board
+from blackboard.in_redis import EpisodeStore
 from bus.hub import Hub
 from bus.tasks import background_tasks
 from lemma_store.in_redis import LemmaIndex, connect
 from lemma_store.store import open_lemma_store
 
-from .bundle import Bundle, default_bundle_folder, open_bundle, stage_bundle
+from .bundle import Bundle
+from .champion import champions_of
 from .control import control_methods, event_feed
 from .data_folder import DataFolder, open_data_folder
 from .edge.application import application
@@ -29,8 +31,10 @@ from .embedded_store import open_store
 from .episodes import Episodes
 from .settings import Settings
 from .settling import Settling
+from .staging import open_bundle, stage_bundle
 from .tokens import Tokens
 from .tools.dispatcher import Dispatcher
+from .withdrawing import Withdrawing
 
 LAST_WORDS_S = 0.2
 """For answers to calls that were cut off to leave, before the sessions that carry them are closed."""
@@ -59,7 +63,7 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
         url = url_of(listener, settings.host)
         async with (
             open_store(settings) as store,
-            Board.open(store.url) as board,
+            EpisodeStore.open(store.url) as episode_store,
             connect(store.url) as redis,
             open_lemma_store(
                 folder.episodes,
@@ -70,12 +74,14 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
             ) as lemma_store,
             background_tasks() as tasks,
         ):
+            board = Board(episode_store)
             settling = await Settling.recover(folder, board=board, lemma_store=lemma_store, tasks=tasks)
             episodes = Episodes(
                 board=board,
                 lemma_store=lemma_store,
                 folder=folder,
-                default_version=_default_version(settings, folder),
+                champions=champions_of(folder, episode_store),
+                fixed=_fixed_version(settings, folder),
                 settling=settling,
                 tokens=Tokens(folder.operator_token()),
                 address=lambda: url,
@@ -83,7 +89,8 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
             dispatcher = Dispatcher(board=board, lemma_store=lemma_store, on_change=settling.nudge, tasks=tasks)
             mcp = McpServer(dispatcher)
             door = McpDoor(mcp, episodes, host=settings.host)
-            hub = Hub(control_methods(episodes), event_feed(board))
+            withdrawing = Withdrawing(folder, board=board, lemma_store=lemma_store, on_change=settling.start_over)
+            hub = Hub(control_methods(episodes, withdrawing), event_feed(board))
             bus = BusDoor(hub, operator_token=folder.operator_token())
             http = HttpServer(application(mcp=door, bus=bus))
             async with _serving(http, door, mcp, listener=listener):
@@ -138,9 +145,10 @@ async def _open_until(door: McpDoor, stop: anyio.Event, *, task_status: anyio.ab
         await stop.wait()
 
 
-def _default_version(settings: Settings, folder: DataFolder) -> Bundle:
-    """The version for episodes that name none: by id, by folder, or the one that ships with the server."""
-    if settings.adapter and settings.adapter.startswith("ab1-"):
+def _fixed_version(settings: Settings, folder: DataFolder) -> Bundle | None:
+    """The version for episodes that name none, by id or by folder; without it they get the one in use."""
+    if not settings.adapter:
+        return None
+    if settings.adapter.startswith("ab1-"):
         return open_bundle(folder.adapters, settings.adapter)
-    source = Path(settings.adapter).expanduser() if settings.adapter else default_bundle_folder()
-    return stage_bundle(source, folder.adapters)
+    return stage_bundle(Path(settings.adapter).expanduser(), folder.adapters)

@@ -25,10 +25,12 @@ from bus.messages import (
 )
 from lemma_store.store import LemmaStore
 
-from .bundle import INSTRUCTIONS, Bundle, open_bundle
+from .bundle import INSTRUCTIONS, Bundle
+from .champion import Champions
 from .data_folder import DataFolder
 from .policy import Policy
 from .settling import Settling
+from .staging import open_bundle
 from .tokens import Tokens
 from .tools.caller import Caller
 from .tools.closing import assembly
@@ -42,7 +44,10 @@ log = structlog.get_logger()
 
 
 class Episodes:
-    """What the control plane and the MCP door may do with episodes."""
+    """What the control plane and the MCP door may do with episodes.
+
+    One that names no adapter version gets the one in use, or the `fixed` one of this server.
+    """
 
     def __init__(
         self,
@@ -50,7 +55,8 @@ class Episodes:
         board: Board,
         lemma_store: LemmaStore,
         folder: DataFolder,
-        default_version: Bundle,
+        champions: Champions,
+        fixed: Bundle | None,
         settling: Settling,
         tokens: Tokens,
         address: Callable[[], str],
@@ -58,11 +64,12 @@ class Episodes:
         self._board = board
         self._lemma_store = lemma_store
         self._folder = folder
-        self._default_version = default_version
+        self._champions = champions
+        self._fixed = fixed
         self._settling = settling
         self._tokens = tokens
         self._address = address
-        self._versions: dict[str, Bundle] = {default_version.id: default_version}
+        self._versions: dict[str, Bundle] = {}
         self._callers: dict[tuple[str, str], Caller] = {}
 
     async def create(self, request: EpisodeCreate) -> EpisodeCreated:
@@ -71,9 +78,9 @@ class Episodes:
         Raises:
             BadProblem, NotLean: if the problem cannot be posed.
             BadArguments: if a limit does not exist or is out of bounds.
-            UnknownId: if there is no such adapter version.
+            UnknownId, BadDataFolder: if there is no such adapter version, or it was changed on disk.
         """
-        bundle = self._version(request.adapter or self._default_version.id)
+        bundle = await self._pinned(request.adapter)
         effective_policy(bundle.policy, request.limits)
         episode = _new_id(request.problem.name)
         problem = await self._lemma_store.open_problem(
@@ -204,6 +211,14 @@ class Episodes:
             )
             for row in await self._board.agents(episode)
         ]
+
+    async def _pinned(self, wanted: str | None) -> Bundle:
+        """The version for a new episode, read from the disk again: what was changed there since is never served."""
+        if wanted is not None:
+            bundle = open_bundle(self._folder.adapters, wanted)
+        else:
+            bundle = self._fixed or await self._champions.usable()
+        return self._versions.setdefault(bundle.id, bundle)
 
     def _version(self, version: str) -> Bundle:
         if version not in self._versions:

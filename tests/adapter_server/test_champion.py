@@ -7,9 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from adapter_server.bundle import default_bundle_folder, stage_bundle
+from adapter_server.bundle import default_bundle_folder
 from adapter_server.champion import Champion, Champions, open_champions
 from adapter_server.settings import Settings
+from adapter_server.staging import stage_bundle
 from bus.errors import BadArguments, BadDataFolder, Conflict, UnknownId
 
 pytestmark = pytest.mark.anyio

@@ -13,10 +13,11 @@ import msgspec
 import psutil
 import pytest
 
-from adapter_server.bundle import default_bundle_folder, load_bundle
+from adapter_server.bundle import default_bundle_folder
 from adapter_server.daemon import running_daemon
 from adapter_server.edge.listener import bind, url_of
 from adapter_server.settings import Settings
+from adapter_server.staging import load_bundle
 from bus.errors import BadArguments, BadDataFolder, PortInUse, StorageUnavailable, UnknownId
 from bus.link import connect
 from bus.messages import EpisodeRef, EpisodeStatus

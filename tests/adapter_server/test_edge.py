@@ -12,10 +12,11 @@ from mcp_types import TextContent
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from adapter_server.bundle import default_bundle_folder, load_bundle
+from adapter_server.bundle import default_bundle_folder
 from adapter_server.edge.door import McpDoor, security_settings
 from adapter_server.edge.server import McpServer, caller_of
 from adapter_server.edge.sessions import KnownSessions
+from adapter_server.staging import load_bundle
 from adapter_server.tokens import Tokens
 from adapter_server.tools.caller import Caller
 from adapter_server.tools.dispatcher import Dispatcher

@@ -3,7 +3,8 @@
 import anyio
 import pytest
 
-from adapter_server.bundle import default_bundle_folder, load_bundle
+from adapter_server.bundle import default_bundle_folder
+from adapter_server.staging import load_bundle
 from bus.errors import BadArguments, BadProblem, EpisodeClosed, NotLean, Unauthorized, UnknownId
 from bus.link import Link, connect
 from bus.messages import (

@@ -12,12 +12,13 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from adapter_server.bundle import default_bundle_folder, stage_bundle
+from adapter_server.bundle import default_bundle_folder
 from adapter_server.cli.main import run_command
 from adapter_server.data_folder import DataFolder, open_data_folder
 from adapter_server.embedded_store import open_store
 from adapter_server.replaying import replay
 from adapter_server.settings import Settings
+from adapter_server.staging import stage_bundle
 from adapter_server.transfer import export_episode, import_episode
 from blackboard.board import Board
 from blackboard.types import NodeDraft

@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from adapter_server import settling as settling_module
-from adapter_server.bundle import default_bundle_folder, load_bundle
+from adapter_server.bundle import default_bundle_folder
 from adapter_server.data_folder import open_data_folder
 from adapter_server.embedded_store import open_store
 from adapter_server.settings import Settings
 from adapter_server.settling import Settling
+from adapter_server.staging import load_bundle
 from adapter_server.tools import dispatcher as dispatcher_module
 from adapter_server.tools.caller import Caller
 from adapter_server.tools.claim import seconds_left

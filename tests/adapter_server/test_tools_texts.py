@@ -7,7 +7,8 @@ import anyio
 import msgspec
 import pytest
 
-from adapter_server.bundle import default_bundle_folder, load_bundle
+from adapter_server.bundle import default_bundle_folder
+from adapter_server.staging import load_bundle
 from adapter_server.tokens import Tokens
 from adapter_server.tools.arguments import Child, PlanArguments, WaitArguments
 from adapter_server.tools.news import LINE_BYTES, news_line

@@ -11,7 +11,8 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from adapter_server.bundle import default_bundle_folder, stage_bundle
+from adapter_server.bundle import default_bundle_folder
+from adapter_server.staging import stage_bundle
 from bus.messages import AgentRegister, AgentRegistered, EpisodeCreate, EpisodeCreated, ProblemText
 from clients.agent_spec import AgentSpec
 from clients.hosted import FollowingLimits, HostedAgent
