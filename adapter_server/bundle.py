@@ -118,6 +118,13 @@ def bundle_id(files: Mapping[str, bytes]) -> str:
     return "ab1-" + hashlib.sha256(listing.encode()).hexdigest()
 
 
+def size_cap(path: str) -> int:
+    """Bytes that a file of a version may have."""
+    if path.endswith(".json"):
+        return MAX_JSON_BYTES
+    return MAX_SKILL_BYTES if path.startswith("skills/") else MAX_PROMPT_BYTES
+
+
 def read_bundle(files: Mapping[str, bytes], *, place: str = "adapter version") -> Bundle:
     """A version from its files, path → content, checked whole; `place` begins each complaint.
 
@@ -127,7 +134,7 @@ def read_bundle(files: Mapping[str, bytes], *, place: str = "adapter version") -
     for path, content in files.items():
         if not PLACES.fullmatch(path):
             raise BadDataFolder(f"{place}: {path!r} has no place in a version, which is data of fixed names")
-        if len(content) > (cap := _cap(path)):
+        if len(content) > (cap := size_cap(path)):
             raise BadDataFolder(f"{place}: {path} has {len(content)} bytes, allowed are {cap}")
     if sum(map(len, files.values())) > MAX_BUNDLE_BYTES:
         raise BadDataFolder(f"{place} is larger than {MAX_BUNDLE_BYTES} bytes")
@@ -166,16 +173,6 @@ def _text(files: Mapping[str, bytes], path: str) -> str:
 
 def _is_prompt(path: str) -> bool:
     return path.startswith("prompts/") and path.endswith(".md")
-
-
-def _cap(path: str) -> int:
-    return (
-        MAX_JSON_BYTES
-        if path.endswith(".json")
-        else MAX_SKILL_BYTES
-        if path.startswith("skills/")
-        else MAX_PROMPT_BYTES
-    )
 
 
 def _problems(

@@ -7,15 +7,12 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
-from adapter_server.bundle import PLACES, read_bundle
+from adapter_server.bundle import PLACES, read_bundle, size_cap
 from bus.errors import BadDataFolder, BadPatch
 
 from .json_pointer import replaced
 
 MAX_PATCH_BYTES = 200_000
-MAX_PROMPT_BYTES = 8_000
-MAX_SKILL_BYTES = 20_000
-MAX_JSON_BYTES = 60_000
 MAX_VALUE_BYTES = 4_000
 """Of a value at a JSON pointer."""
 
@@ -156,7 +153,7 @@ def check_form(patch: Patch) -> None:
         raise BadPatch("manifest.json states the contracts with the server; no change may touch it")
     if hash_ and not (name.endswith(".json") and pointer.startswith("/")):
         raise BadPatch(f"{patch.component!r} is no pointer into a JSON file", component=patch.component)
-    size, cap = len(_encoded(patch.content, "content")), _cap(name, is_value=bool(hash_))
+    size, cap = len(_encoded(patch.content, "content")), MAX_VALUE_BYTES if hash_ else size_cap(name)
     if size > cap:
         raise BadPatch(f"{patch.component} would have {size} bytes, allowed are {cap}", cap=cap)
     if not patch.content.strip():
@@ -165,14 +162,6 @@ def check_form(patch: Patch) -> None:
         if not _TEXTS.fullmatch(text):
             raise BadPatch(f"{words} has control characters or invisible ones", component=patch.component)
         _encoded(text, words)
-
-
-def _cap(name: str, *, is_value: bool) -> int:
-    if is_value:
-        return MAX_VALUE_BYTES
-    if name.endswith(".json"):
-        return MAX_JSON_BYTES
-    return MAX_SKILL_BYTES if name.startswith("skills/") else MAX_PROMPT_BYTES
 
 
 def _with_value(files: Mapping[str, bytes], name: str, pointer: str, content: bytes) -> bytes:
