@@ -6,20 +6,24 @@ from blackboard.board import Board
 from bus.hub import Method
 from bus.messages import AgentRegister, EpisodeClose, EpisodeCreate, EpisodeRef, Event
 from bus.subscriptions import Feed
+from bus.withdrawals import LemmaRevoke, LemmasRecheck
 
 from .episodes import Episodes
+from .withdrawing import Withdrawing
 
 POLL_S = 20.0
 BATCH = 500
 
 
-def control_methods(episodes: Episodes) -> Mapping[str, Method]:
+def control_methods(episodes: Episodes, withdrawing: Withdrawing) -> Mapping[str, Method]:
     """What the runner and other operators' programs may call."""
     return {
         "episode.create": Method(EpisodeCreate, episodes.create),
         "episode.status": Method(EpisodeRef, episodes.status),
         "episode.close": Method(EpisodeClose, episodes.close),
         "agent.register": Method(AgentRegister, episodes.register),
+        "lemma.revoke": Method(LemmaRevoke, withdrawing.revoke),
+        "lemmas.recheck": Method(LemmasRecheck, withdrawing.recheck),
     }
 
 

@@ -58,6 +58,11 @@ class Settling:
         self._running.add(episode)
         self._tasks.start_soon(self._settle, episode, name=f"settle {episode}")
 
+    def start_over(self, episode: str) -> None:
+        """Lemmas were taken back: compare store and board from the beginning, and look what follows."""
+        self._compared.pop(episode, None)
+        self.nudge(episode)
+
     def watch_time(self, episode: str, *, seconds: float | None) -> None:
         """End the episode as unsolved when its time, counted from its opening, is over."""
         if seconds is not None:

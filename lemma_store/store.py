@@ -9,6 +9,7 @@ import anyio
 import anyio.abc
 import anyio.lowlevel
 import anyio.to_thread
+import msgspec
 
 from bus.errors import LeanUnavailable, UnknownId
 from bus.tasks import background_tasks
@@ -27,6 +28,9 @@ from .publication import MAX_TRIES, Outdated, Publication
 from .tasks import Composition
 from .types import Assembly, CheckReport, Hit, Lemma, Problem, Statement
 from .world import World, read_problem
+
+AGAIN = "refused when it was judged again"
+"""The reason of what `recheck` takes back."""
 
 
 class LemmaStore:
@@ -220,9 +224,8 @@ class LemmaStore:
         """
         world = await self._world(episode)
         found = await withdrawal.recheck(world)
-        if found.refused:
-            await self._take_away(world, found.refused, reason="refused when it was judged again")
-        return found
+        gone = await self._take_away(world, found.refused, reason=AGAIN) if found.refused else []
+        return msgspec.structs.replace(found, revoked=tuple(gone))
 
     async def _take_away(self, world: World, ids: Iterable[str], *, reason: str) -> list[Lemma]:
         async with world.publishing:

@@ -30,6 +30,9 @@ class Recheck(msgspec.Struct, frozen=True, kw_only=True):
     undecided: dict[str, str]
     """Id → the limit or fault that kept it from being decided; nothing follows from that."""
 
+    revoked: tuple[Lemma, ...] = ()
+    """What was taken back: the refused, and all that rests on them."""
+
 
 def users(world: World, ids: Iterable[str]) -> list[Lemma]:
     """Return the units `ids` and all that rest on them, in the order in which they were published."""

@@ -10,6 +10,7 @@ import typer
 
 from .bench_command import bench
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, OK, SERVICE_FAILURE
+from .withdraw_commands import recheck, revoke
 
 app = typer.Typer(
     name="adapter-server",
@@ -31,6 +32,8 @@ Seed = Annotated[int, typer.Option(min=0, help="What the agents' choices depend 
 
 episodes = typer.Typer(help="Keep an episode as a file, or move it to another machine.", no_args_is_help=True)
 app.add_typer(episodes, name="episode")
+app.command()(revoke)
+app.command()(recheck)
 app.command()(bench)
 
 

@@ -7,7 +7,7 @@ import structlog
 
 from blackboard.board import Board
 from blackboard.types import Alternative
-from bus.errors import AdapterError
+from bus.errors import AdapterError, UnknownId
 from lemma_store.store import LemmaStore
 from lemma_store.types import Assembly
 
@@ -79,15 +79,25 @@ async def record_missing(episode: str, *, board: Board, lemma_store: LemmaStore,
 
 
 async def assembly(episode: str, *, board: Board, lemma_store: LemmaStore) -> Assembly | None:
-    """The assembled proof, or None while the target is open."""
+    """The assembled proof, or None while the target is open, or when what closed it was revoked."""
     root = await board.node(episode, (await board.meta(episode)).root)
     if root.status != "closed" or root.lemma is None:
         return None
     memory = _memories.setdefault(lemma_store, _Memory())
     async with memory.lock:
         if (episode, root.lemma) not in memory.done:
-            memory.done[episode, root.lemma] = await lemma_store.assemble(episode, root.lemma)
+            try:
+                memory.done[episode, root.lemma] = await lemma_store.assemble(episode, root.lemma)
+            except UnknownId:  # it was revoked
+                return None
         return memory.done[episode, root.lemma]
+
+
+def forget_assembly(episode: str, *, lemma_store: LemmaStore) -> None:
+    """Assemble anew when the proof is asked for next: something that it may rest on was revoked."""
+    memory = _memories.setdefault(lemma_store, _Memory())
+    for key in [key for key in memory.done if key[0] == episode]:
+        del memory.done[key]
 
 
 async def _compose(episode: str, alternative: Alternative, *, board: Board, lemma_store: LemmaStore) -> bool:
