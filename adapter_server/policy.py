@@ -63,8 +63,12 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     roles: dict[str, list[str]]
     """Team name → roles in the order in which agents join; `default` must be there."""
 
-    portfolio: list[str]
-    """Order in which agents that read it try tactics."""
+    portfolio: Annotated[
+        list[str],
+        Meta(
+            description="Techniques that agents which read it may use; to the tactician: simp_all, definitions, newest, half, star (simp sets), rewrite, generalise, explore, conditions."
+        ),
+    ]
 
     def role_of(self, index: int) -> str:
         """The role of the agent that joins as number `index` without asking for one."""

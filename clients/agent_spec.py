@@ -44,6 +44,9 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     is_sharing: bool = True
     """Whether it may use others' lemmas; False is for comparisons."""
 
+    is_alone: bool = False
+    """Whether its team has no other member."""
+
     model: str | None = None
     """Without it the host's own choice."""
 

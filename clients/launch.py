@@ -134,6 +134,7 @@ def _environment(spec: AgentSpec) -> dict[str, str]:
         "ADAPTER_SEED": str(spec.seed),
         "ADAPTER_PORTFOLIO": " ".join(spec.portfolio),
         "ADAPTER_SHARING": "on" if spec.is_sharing else "off",
+        "ADAPTER_ALONE": "yes" if spec.is_alone else "no",
         "ADAPTER_LIFELINE": "stdin",
         "PYTHONUNBUFFERED": "1",
     }

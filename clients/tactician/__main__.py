@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from .agent import Agent
 from .desk import Desk
+from .portfolio import offered, on_its_own
 from .session import connect
 from .strategies import strategy_for
 
@@ -28,6 +29,10 @@ async def work(environment: dict[str, str]) -> int:
     """Serve until the episode is over; a lost connection is made again."""
     seed = int(environment.get("ADAPTER_SEED", "0"))
     strategy = strategy_for(environment.get("ADAPTER_ROLE", ""), seed=seed)
+    is_sharing = environment.get("ADAPTER_SHARING") != "off"
+    if environment.get("ADAPTER_ALONE") == "yes" or not is_sharing:
+        strategy = on_its_own(strategy)
+    strategy = offered(strategy, environment.get("ADAPTER_PORTFOLIO", "").split())
     name = environment.get("ADAPTER_AGENT", "tactician")
     LOG.info("agent_started", agent=name, strategy=strategy.name, seed=seed)
     agent: Agent | None = None
@@ -39,7 +44,7 @@ async def work(environment: dict[str, str]) -> int:
         try:
             async with connect(environment["ADAPTER_URL"], token=environment["ADAPTER_TOKEN"]) as toolbox:
                 if desk is None or agent is None:
-                    desk = Desk(toolbox, me=name)
+                    desk = Desk(toolbox, me=name, is_sharing=is_sharing)
                     agent = Agent(desk, strategy=strategy, seed=seed)
                 desk.reconnect(toolbox)
                 lost_at, pause_s = None, 0.2

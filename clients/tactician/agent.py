@@ -182,7 +182,9 @@ class Agent:
             if outcome.is_proved:
                 return True
             goals = outcome.goals or goals
-        count = await self._splitter.open_up(part, goals, last) if last is not None else 0
+        count = 0
+        if last is not None and self._strategy.generalises:
+            count = await self._splitter.open_up(part, goals, last)
         if count:
             self._stand_back()
         note = _note(goals, count) if tries else "nothing new to try"

@@ -38,7 +38,11 @@ class Attacker:
     def hint(self, part: Part) -> Hint | None:
         """How rewriting proves the part, asked once for each set of rules."""
         knowledge = self._desk.knowledge
-        if part.statement is None or self._rippled.get(part.node) == knowledge.rewriter.count:
+        if (
+            not self._strategy.rewrites
+            or part.statement is None
+            or self._rippled.get(part.node) == knowledge.rewriter.count
+        ):
             return None
         self._rippled[part.node] = knowledge.rewriter.count
         return Rippling(knowledge.rewriter, knowledge.theory).hint_for(

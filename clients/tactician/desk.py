@@ -45,12 +45,15 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 class Desk:
     """Calls tools for one agent and keeps its knowledge up to date."""
 
-    def __init__(self, toolbox: Toolbox, *, me: str) -> None:
+    def __init__(self, toolbox: Toolbox, *, me: str, is_sharing: bool = True) -> None:
         self._toolbox = toolbox
         self._knowledge: Knowledge | None = None
         self._untold: list[Happening] = []
         self._early: list[tuple[str, str, str]] = []
         self.me = me
+        self.is_sharing = is_sharing
+        """Whether others' lemmas are taken up."""
+
         self.version = 0
         """Grows when something happened that makes another attempt worth while."""
 
@@ -109,6 +112,8 @@ class Desk:
 
     def learn(self, name: str, text: str, author: str) -> None:
         """Take up a lemma."""
+        if not self.is_sharing and author != self.me:
+            return
         if self._knowledge is None:
             self._early.append((name, text, author))
         elif self._knowledge.learn(name, text, author=author):
@@ -117,7 +122,7 @@ class Desk:
     async def catch_up(self) -> None:
         """Read the statements that were too long for the news."""
         pending, self._untold = self._untold, []
-        for event in pending:
+        for event in pending if self.is_sharing else ():
             text = await self.read(event.name, part="statement")
             self.learn(event.name, text, event.actor)
 

@@ -24,6 +24,12 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     simp_order: tuple[str, ...]
     """Kinds of simp sets, tried in turn: every lemma, definitions only, the newest lemma, a random half."""
 
+    rewrites: bool = True
+    """Whether rewriting looks for a proof before Lean is asked."""
+
+    generalises: bool = True
+    """Whether stuck goals become parts."""
+
 
 STRATEGIES = {
     "splitter": Strategy(

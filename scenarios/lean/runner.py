@@ -205,7 +205,9 @@ class _Run:
         for member, role in zip(self.members, roles, strict=False):
             wanted = AgentRegister(episode=episode, name=member.name, role=role, client=member.kind)
             answer = await link.call("agent.register", wanted, AgentRegistered)
-            specs.append(agent_spec(member, answer, self.order.hosting, is_sharing=self.order.is_sharing))
+            is_alone = len(self.members) == 1
+            spec = agent_spec(member, answer, self.order.hosting, is_sharing=self.order.is_sharing, is_alone=is_alone)
+            specs.append(spec)
         return specs
 
     async def _watch(self, agents: list[Agent], has_ended: anyio.Event) -> str:

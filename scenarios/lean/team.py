@@ -78,7 +78,9 @@ def parse_team(text: str, *, seed: int = 0) -> tuple[Member, ...]:
     return tuple(members)
 
 
-def agent_spec(member: Member, answer: AgentRegistered, hosting: Hosting, *, is_sharing: bool = True) -> AgentSpec:
+def agent_spec(
+    member: Member, answer: AgentRegistered, hosting: Hosting, *, is_sharing: bool = True, is_alone: bool = False
+) -> AgentSpec:
     """What a member that has joined needs to work."""
     return AgentSpec(
         name=member.name,
@@ -91,6 +93,7 @@ def agent_spec(member: Member, answer: AgentRegistered, hosting: Hosting, *, is_
         skills=answer.skills,
         portfolio=tuple(answer.portfolio),
         is_sharing=is_sharing,
+        is_alone=is_alone,
         model=hosting.models.get(member.kind),
         reasoning=hosting.reasoning.get(member.kind),
         budget=hosting.budget,
