@@ -74,14 +74,14 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
             ) as lemma_store,
             background_tasks() as tasks,
         ):
-            board = Board(episode_store)
+            board, fixed = Board(episode_store), _fixed_version(settings, folder)
             settling = await Settling.recover(folder, board=board, lemma_store=lemma_store, tasks=tasks)
             episodes = Episodes(
                 board=board,
                 lemma_store=lemma_store,
                 folder=folder,
                 champions=champions_of(folder, episode_store),
-                fixed=_fixed_version(settings, folder),
+                fixed=fixed,
                 settling=settling,
                 tokens=Tokens(folder.operator_token()),
                 address=lambda: url,
@@ -94,7 +94,7 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
             bus = BusDoor(hub, operator_token=folder.operator_token())
             http = HttpServer(application(mcp=door, bus=bus))
             async with _serving(http, door, mcp, listener=listener):
-                folder.announce(url=url)
+                folder.announce(url=url, adapter=fixed.id if fixed else "")
                 log.info("daemon_started", url=url, data=str(folder.path))
                 try:
                     yield Daemon(url=url, operator_token=folder.operator_token(), folder=folder)

@@ -20,10 +20,12 @@ class ServerNote(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         url: its address.
         pid: its process; after a crash the note stays, and no such process exists.
+        adapter: id of the version for all episodes that name none; empty when they get the one in use.
     """
 
     url: str
     pid: int
+    adapter: str = ""
 
 
 class DataFolder(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,10 +80,11 @@ class DataFolder(msgspec.Struct, frozen=True, kw_only=True):
             self.token_file.chmod(0o600)
             return self.token_file.read_text().strip()
 
-    def announce(self, *, url: str) -> None:
+    def announce(self, *, url: str, adapter: str = "") -> None:
         """Write server.json for this process."""
         with _told(self.path):
-            _write_private(self.server_file, json.dumps({"url": url, "pid": os.getpid()}) + "\n")
+            note = {"url": url, "pid": os.getpid(), "adapter": adapter}
+            _write_private(self.server_file, json.dumps(note) + "\n")
 
     def withdraw(self) -> None:
         """Remove server.json if it is of this process."""

@@ -1,5 +1,6 @@
 """The store of a data folder for commands that look into it, whether a daemon runs on the folder or not."""
 
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import quote
@@ -30,11 +31,28 @@ async def store_to_read(settings: Settings) -> AsyncGenerator[str]:
 
     Raises:
         StorageUnavailable: the store cannot be reached or started.
+        BadDataFolder: the daemon on the folder has another store.
     """
-    store = DataFolder(path=settings.data_path).store
+    folder = DataFolder(path=settings.data_path)
+    store = folder.store
     if settings.store_url is None and is_owned(store):
         with placed_socket(store) as socket:
             yield f"unix://{quote(str(socket))}"
         return
+    if settings.store_url is None and (note := folder.server()) is not None and _runs(note.pid):
+        raise BadDataFolder(
+            f"the server on {folder.path}, process {note.pid}, keeps its state in a store of its own",
+            hint="name the store with --store-url",
+        )
     async with open_store(settings) as address:
         yield address.url
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,12 +1,10 @@
 """Episodes as files: everything that belongs to one in a tar archive, with a digest of each part."""
 
 import hashlib
-import io
 import os
 import shutil
-import tarfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
@@ -20,8 +18,10 @@ from bus.errors import BadArguments, Duplicate
 from lemma_store.in_redis import LemmaIndex
 from lemma_store.types import Lemma
 
+from .bundle import bundle_id
 from .data_folder import DataFolder
-from .staging import open_bundle
+from .staging import stage_files
+from .tar_files import read_tar, write_tar
 
 FORMAT = "adapter-server episode 1"
 MANIFEST, EVENTS, KEYS, LEMMAS = "manifest.json", "events.jsonl", "state.json", "lemmas.jsonl"
@@ -84,7 +84,7 @@ async def export_episode(
     digests = {path: hashlib.sha256(content).hexdigest() for path, content in parts.items()}
     seq = archive.entries[-1].seq if archive.entries else 0
     manifest = Manifest(format=FORMAT, episode=episode, bundle=bundle, seq=seq, files=digests)
-    _write(target, {MANIFEST: msgspec.json.format(msgspec.json.encode(manifest))} | parts)
+    write_tar(target, {MANIFEST: msgspec.json.format(msgspec.json.encode(manifest))} | parts)
     return manifest
 
 
@@ -143,12 +143,11 @@ def _decode_lines(data: bytes, kind: type[T]) -> list[T]:
 
 
 def _stage_version(bundle: str, parts: Mapping[str, bytes], folder: DataFolder) -> None:
-    target = folder.adapters / bundle
-    if not target.is_dir():
-        incoming = folder.adapters / f".incoming-{uuid4().hex}"
-        _lay_out(incoming, parts, f"{ADAPTERS}{bundle}/")
-        incoming.rename(target)
-    open_bundle(folder.adapters, bundle)
+    prefix = f"{ADAPTERS}{bundle}/"
+    files = {path.removeprefix(prefix): content for path, content in parts.items() if path.startswith(prefix)}
+    if bundle_id(files) != bundle:
+        raise BadArguments(f"the archive does not hold the adapter version {bundle}", hint="export the episode again")
+    stage_files(files, folder.adapters)
 
 
 def _files(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
@@ -171,28 +170,11 @@ def _lay_out(target: Path, parts: Mapping[str, bytes], prefix: str) -> None:
                 os.fsync(opened.fileno())
 
 
-def _write(target: Path, parts: Mapping[str, bytes]) -> None:
-    if target.exists():
-        raise BadArguments(f"{target} is there already", hint="choose another file")
-    incoming = target.with_name(f".{target.name}-{uuid4().hex}")
-    try:
-        with tarfile.open(incoming, "w:gz" if target.suffix in (".gz", ".tgz") else "w") as tar:
-            for path, content in parts.items():
-                member = tarfile.TarInfo(path)
-                member.size, member.mode = len(content), 0o600
-                tar.addfile(member, io.BytesIO(content))
-        incoming.rename(target)
-    except OSError as error:
-        raise BadArguments(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
-        incoming.unlink(missing_ok=True)
-
-
 def _read(source: Path) -> tuple[Manifest, dict[str, bytes]]:
+    parts = read_tar(source, max_bytes=MAX_BYTES)
     try:
-        parts = _members(source)
         manifest = msgspec.json.decode(parts.pop(MANIFEST), type=Manifest)
-    except (OSError, tarfile.TarError, EOFError, KeyError, msgspec.DecodeError) as error:
+    except (KeyError, msgspec.DecodeError) as error:
         raise BadArguments(f"{source} is no archive of an episode: {error}") from error
     if manifest.format != FORMAT or not is_episode_id(manifest.episode):
         raise BadArguments(f"{source} is of another version: {manifest.format[:80]!r}")
@@ -204,17 +186,3 @@ def _read(source: Path) -> tuple[Manifest, dict[str, bytes]]:
     if changed or not {EVENTS, KEYS, LEMMAS} <= parts.keys():
         raise BadArguments(f"{source} was damaged: {', '.join(changed[:3])}", hint="export the episode again")
     return manifest, parts
-
-
-def _members(source: Path) -> dict[str, bytes]:
-    parts: dict[str, bytes] = {}
-    left = MAX_BYTES
-    with tarfile.open(source) as tar:
-        for member in tar:
-            path = PurePosixPath(member.name)
-            left -= member.size
-            file = tar.extractfile(member) if member.isreg() else None
-            if file is None or path.is_absolute() or ".." in path.parts or left < 0 or member.name in parts:
-                raise tarfile.TarError(f"{member.name[:80]!r} does not belong into it")
-            parts[path.as_posix()] = file.read()
-    return parts

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from .adapter_commands import app as versions
 from .bench_command import bench
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, OK, SERVICE_FAILURE
 from .withdraw_commands import recheck, revoke
@@ -32,6 +33,7 @@ Seed = Annotated[int, typer.Option(min=0, help="What the agents' choices depend 
 
 episodes = typer.Typer(help="Keep an episode as a file, or move it to another machine.", no_args_is_help=True)
 app.add_typer(episodes, name="episode")
+app.add_typer(versions, name="adapter")
 app.command()(revoke)
 app.command()(recheck)
 app.command()(bench)
@@ -104,7 +106,7 @@ def run(
     agent_seconds: Annotated[float | None, typer.Option(min=1, help="Seconds that each of them may work.")] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Let a team prove a problem. Exit code 0: solved, 1: unsolved, 2: bad input, 3: a service failed."""
+    """Let a team prove a problem. Exit code 0: solved, 1: unsolved, 2: bad input, 3: a service failed, 4: refuted."""
     from .run import go_on, hosting_of, start_run
 
     if resume is not None:
@@ -153,10 +155,12 @@ def doctor(
 def connect(
     kind: Annotated[str, typer.Argument(help="codex, claude, or stdio: MCP over standard input and output.")],
     *,
-    agent: Annotated[str, typer.Option(help="Name of the agent in its team.")],
-    episode: Annotated[str | None, typer.Option(help="Episode to join; default: the only one.")] = None,
+    agent: Annotated[str, typer.Option(envvar="ADAPTER_AGENT", help="Name of the agent in its team.")],
+    episode: Annotated[
+        str | None, typer.Option(envvar="ADAPTER_EPISODE", help="Episode to join; default: the only one.")
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="Data folder of the server.  [ADAPTER_DATA]")] = None,
-    server: Annotated[str | None, typer.Option(help="Address of a server elsewhere.")] = None,
+    server: Annotated[str | None, typer.Option(envvar="ADAPTER_SERVER", help="Address of a server elsewhere.")] = None,
     token_file: Annotated[Path | None, typer.Option(help="Operator token for --server.  [ADAPTER_TOKEN]")] = None,
     write: Annotated[
         bool, typer.Option("--write", help="Change the host's configuration instead of printing.")
