@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
 from msgspec import Meta
@@ -72,7 +72,7 @@ class _Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     component: str = ""
     content: str | None = None
-    value: msgspec.Raw = msgspec.Raw(b"")
+    value: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b""))
     hypothesis: str = ""
     predictions: list[Prediction] = []
     no_change: str | None = None
@@ -109,6 +109,11 @@ def read_proposal(text: bytes) -> Patch | NoChange:
         predictions=written.predictions,
     )
     return _checked(patch)
+
+
+def proposal_schema() -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The JSON schema of what proposers write, and the metrics that predictions can be about."""
+    return msgspec.json.schema(_Written), get_args(Metric)
 
 
 def apply(files: Mapping[str, bytes], patch: Patch) -> dict[str, bytes]:

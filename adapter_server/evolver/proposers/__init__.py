@@ -1,0 +1,1 @@
+"""Proposers: a script, any program, a search over knobs, GEPA."""
