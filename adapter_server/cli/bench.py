@@ -15,6 +15,7 @@ from clients.hosts import find_hosts
 from scenarios.lean.run_folder import free_path
 from scenarios.lean.suite import run_suite
 from scenarios.lean.suite_folder import SuiteFolder, SuiteOrder, new_suite_folder
+from scenarios.lean.suite_page import suite_page
 from scenarios.lean.suite_progress import suite_progress
 from scenarios.lean.suite_summary import print_summary, summary_json, summary_of
 from scenarios.lean.suite_tasks import find_tasks
@@ -90,8 +91,9 @@ def _report(order: SuiteOrder, folder: SuiteFolder, *, is_json: bool) -> None:
     summary = summary_of(order, records, folder)
     result = summary_json(summary, records)
     folder.summary_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    folder.page_file.write_text(suite_page(order, records, summary, folder), encoding="utf-8")
     if is_json:
         print(json.dumps(result))
     else:
         print_summary(summary, records, Console(highlight=False))
-        Console(highlight=False).print(f"everything is kept in {folder.path}", soft_wrap=True)
+        Console(highlight=False).print(f"report: {folder.page_file}", soft_wrap=True)
