@@ -80,7 +80,13 @@ def write_context(
     for place, _, _ in os.walk(folder):
         Path(place).chmod(0o555)
     return ProposalContext(
-        folder=folder, champion=bundle_id(files), files=dict(files), round=round_, seed=seed, remaining=left
+        folder=folder,
+        champion=bundle_id(files),
+        files=dict(files),
+        fates=list(fates),
+        round=round_,
+        seed=seed,
+        remaining=left,
     )
 
 

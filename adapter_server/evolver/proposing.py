@@ -1,32 +1,12 @@
 """Who proposes changes: anything that turns a read-only folder of facts into one change, or into none."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
 from .patch import NoChange, Patch
-
-
-class ProposalContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a proposer may know.
-
-    Attributes:
-        folder: read-only, as `context.py` describes it.
-        champion: id of the version to change.
-        files: its files, path → content.
-        round: counts the calls of one campaign, from 0.
-        seed: what the proposer's choices may depend on.
-        remaining: what is left of the budget, by name.
-    """
-
-    folder: Path
-    champion: str
-    files: Mapping[str, bytes]
-    round: int = 0
-    seed: int = 0
-    remaining: Mapping[str, float] = {}
 
 
 class Fate(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +27,28 @@ class Fate(msgspec.Struct, frozen=True, kw_only=True):
     facts: dict[str, Any] = {}
     score: float | None = None
     bundle: str = ""
+
+
+class ProposalContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a proposer may know.
+
+    Attributes:
+        folder: read-only, as `context.py` describes it.
+        champion: id of the version to change.
+        files: its files, path → content.
+        fates: what became of earlier proposals, oldest first.
+        round: counts the calls of one campaign, from 0.
+        seed: what the proposer's choices may depend on.
+        remaining: what is left of the budget, by name.
+    """
+
+    folder: Path
+    champion: str
+    files: Mapping[str, bytes]
+    fates: Sequence[Fate] = ()
+    round: int = 0
+    seed: int = 0
+    remaining: Mapping[str, float] = {}
 
 
 @runtime_checkable

@@ -74,46 +74,61 @@ class CommandProposer:
 
     async def _run(self, context: ProposalContext, place: Path, out: Path) -> bytes:
         values = {"{context}": str(context.folder), "{out}": str(out)}
-        arguments = [_filled(argument, values) for argument in self._command.arguments]
         told = {"ADAPTER_CONTEXT": str(context.folder), "ADAPTER_PROPOSAL": str(out)}
-        passed = {name: value for name, value in self._environment.items() if name not in _SECRET}
-        environment = {**passed, **self._command.environment, **told}
-        try:
-            process = await anyio.open_process(
-                arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, cwd=place, start_new_session=True
-            )
-        except OSError as error:
-            raise BadPatch(
-                f"{self.name} cannot be started: {error.strerror or error}", hint=arguments[0], cause="crash"
-            ) from None
-        try:
-            return await self._watch(process)
-        finally:
-            with anyio.CancelScope(shield=True):
-                _kill(process.pid)
-                await process.wait()
-                await process.aclose()
+        arguments = [_filled(argument, values) for argument in self._command.arguments]
+        command = msgspec.structs.replace(self._command, arguments=arguments)
+        return await output_of(command, environment=self._environment | told, place=place)
 
-    async def _watch(self, process: anyio.abc.Process) -> bytes:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        printed, complaints = bytearray(), bytearray()
-        with anyio.move_on_after(self._command.timeout_s) as limit:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_give, process.stdin, self._command.instruction.encode())
-                tasks.start_soon(_collect, process.stderr, complaints, tasks.cancel_scope)
-                tasks.start_soon(_collect, process.stdout, printed, tasks.cancel_scope)
-                await process.wait()
-                _kill(process.pid)  # children may hold the pipes open
-        if len(printed) + len(complaints) > MAX_OUTPUT_BYTES:
-            raise BadPatch(f"{self.name} printed more than {MAX_OUTPUT_BYTES} bytes", cause="flood")
-        if limit.cancelled_caught:
-            raise BadPatch(f"{self.name} took longer than {self._command.timeout_s:g} s", cause="timeout")
-        if process.returncode:
-            said = bytes(complaints or printed)[-_TAIL:].decode(errors="replace").strip()
-            raise BadPatch(f"{self.name} ended with code {process.returncode}: {said}", cause="crash")
-        return bytes(printed)
+
+async def output_of(command: Command, *, environment: Mapping[str, str], place: Path) -> bytes:
+    """What a program prints, run in the folder `place`; afterwards nothing of its process group is left.
+
+    Raises:
+        BadPatch: as `CommandProposer.propose`.
+    """
+    passed = {name: value for name, value in environment.items() if name not in _SECRET}
+    try:
+        process = await anyio.open_process(
+            list(command.arguments),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env={**passed, **command.environment},
+            cwd=place,
+            start_new_session=True,
+        )
+    except OSError as error:
+        said = error.strerror or str(error)
+        raise BadPatch(f"{command.name} cannot be started: {said}", hint=command.arguments[0], cause="crash") from None
+    try:
+        return await _watched(process, command)
+    finally:
+        with anyio.CancelScope(shield=True):
+            _kill(process.pid)
+            await process.wait()
+            await process.aclose()
+
+
+async def _watched(process: anyio.abc.Process, command: Command) -> bytes:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    printed, complaints = bytearray(), bytearray()
+    with anyio.move_on_after(command.timeout_s) as limit:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_give, process.stdin, command.instruction.encode())
+            tasks.start_soon(_collect, process.stderr, complaints, tasks.cancel_scope)
+            tasks.start_soon(_collect, process.stdout, printed, tasks.cancel_scope)
+            await process.wait()
+            _kill(process.pid)  # children may hold the pipes open
+    if len(printed) + len(complaints) > MAX_OUTPUT_BYTES:
+        raise BadPatch(f"{command.name} printed more than {MAX_OUTPUT_BYTES} bytes", cause="flood")
+    if limit.cancelled_caught:
+        raise BadPatch(f"{command.name} took longer than {command.timeout_s:g} s", cause="timeout")
+    if process.returncode:
+        said = bytes(complaints or printed)[-_TAIL:].decode(errors="replace").strip()
+        raise BadPatch(f"{command.name} ended with code {process.returncode}: {said}", cause="crash")
+    return bytes(printed)
 
 
 def unfenced(text: bytes) -> bytes:
