@@ -281,7 +281,7 @@ async def open_lemma_store(
         NoSandbox: checks could not be confined, and `unsafe` is not given.
     """
     toolchain = await anyio.to_thread.run_sync(find_toolchain)
-    async with ForkServer(toolchain, scratch=scratch, workers=workers, unsafe=unsafe) as lean:
+    async with ForkServer(toolchain, scratch=scratch, readable=[folder], workers=workers, unsafe=unsafe) as lean:
         core = await build_core_library(toolchain, lean=lean)
         async with background_tasks() as tasks:
             yield LemmaStore(

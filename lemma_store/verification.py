@@ -96,7 +96,7 @@ async def _verify(folder: Path, *, unsafe: bool) -> Verification:
     if (certificate.toolchain, certificate.policy) != (toolchain.id, POLICY_ID):
         raise NotProved("the certificate was made with another toolchain or policy")
     with tempfile.TemporaryDirectory(prefix="verify-") as work:
-        async with ForkServer(toolchain, scratch=Path(work) / "scratch", unsafe=unsafe) as lean:
+        async with ForkServer(toolchain, scratch=Path(work) / "scratch", readable=[Path(work)], unsafe=unsafe) as lean:
             return await _replay(folder, certificate, toolchain=toolchain, lean=lean, work=Path(work))
 
 

@@ -29,6 +29,14 @@ Out = Annotated[Path | None, typer.Option(help="Run folder to make; default: run
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
 Data = Annotated[Path | None, typer.Option(help="Data folder.  [ADAPTER_DATA]")]
 StoreUrl = Annotated[str | None, typer.Option(help="External store of the data folder.  [ADAPTER_REDIS_URL]")]
+Unsafe = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-no-sandbox",
+        envvar="ADAPTER_UNSAFE_NO_SANDBOX",
+        help="Where none holds, run Lean text without a sandbox.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="What the agents' choices depend on.")]
 
 episodes = typer.Typer(help="Keep an episode as a file, or move it to another machine.", no_args_is_help=True)
@@ -74,12 +82,18 @@ def serve(
 
 @app.command()
 def demo(
-    *, seconds: Seconds = 120.0, team: Team = "tactician:5", out: Out = None, seed: Seed = 0, as_json: AsJson = False
+    *,
+    seconds: Seconds = 120.0,
+    team: Team = "tactician:5",
+    out: Out = None,
+    seed: Seed = 0,
+    unsafe_no_sandbox: Unsafe = False,
+    as_json: AsJson = False,
 ) -> int:
     """Watch five agents prove a theorem that needs lemmas."""
     from .demo import run_demo
 
-    return run_demo(team=team, seconds=seconds, out=out, seed=seed, is_json=as_json)
+    return run_demo(team=team, seconds=seconds, out=out, seed=seed, is_unsafe=unsafe_no_sandbox, is_json=as_json)
 
 
 @app.command()
@@ -104,6 +118,7 @@ def run(
     agent_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that each of them may use.")] = None,
     agent_turns: Annotated[int | None, typer.Option(min=1, help="Turns that each of them may take.")] = None,
     agent_seconds: Annotated[float | None, typer.Option(min=1, help="Seconds that each of them may work.")] = None,
+    unsafe_no_sandbox: Unsafe = False,
     as_json: AsJson = False,
 ) -> int:
     """Let a team prove a problem. Exit code 0: solved, 1: unsolved, 2: bad input, 3: a service failed, 4: refuted."""
@@ -116,7 +131,7 @@ def run(
     )
     return start_run(
         problem, team=team, seconds=seconds, out=out, server=server, token_file=token_file, seed=seed, hosting=hosting,
-        is_json=as_json,
+        is_unsafe=unsafe_no_sandbox, is_json=as_json,
     )  # fmt: skip
 
 
@@ -125,12 +140,13 @@ def verify(
     path: Annotated[Path, typer.Argument(help="A run folder, the folder of a certificate, or a Lean file.")],
     *,
     theorem: Annotated[str | None, typer.Option(help="Theorem of the Lean file; default: its last one.")] = None,
+    unsafe_no_sandbox: Unsafe = False,
     as_json: AsJson = False,
 ) -> int:
     """Check a finished proof from its files alone. Exit code 0 only if it is proved."""
     from .verify import run_verify
 
-    return run_verify(path, theorem=theorem, is_json=as_json)
+    return run_verify(path, theorem=theorem, is_unsafe=unsafe_no_sandbox, is_json=as_json)
 
 
 @app.command()

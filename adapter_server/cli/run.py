@@ -24,6 +24,7 @@ from scenarios.lean.team import Hosting, parse_by_kind, parse_team
 from .exit_codes import INTERRUPTED, NOT_PROVED, OK, REFUTED, SERVICE_FAILURE
 
 RUNS = Path("runs")
+UNSAFE = ("--unsafe-no-sandbox",)
 _EXIT_CODES: dict[RunStatus, int] = {
     "solved": OK,
     "refuted": REFUTED,
@@ -45,6 +46,7 @@ def start_run(
     seed: int,
     is_json: bool,
     hosting: Hosting | None = None,
+    is_unsafe: bool = False,
 ) -> int:
     """Begin a run and see it to its end.
 
@@ -57,7 +59,8 @@ def start_run(
     find_hosts({member.kind for member in parse_team(team, seed=seed)}, os.environ)
     order = RunOrder(problem=load_problem(name), team=team, seed=seed, hosting=hosting or Hosting(), server=server)
     folder = new_run_folder(out or free_path(RUNS, order.problem.name), order)
-    return _carry_out(order, folder, RunLimits(seconds=seconds, token_file=token_file), is_json=is_json)
+    limits = RunLimits(seconds=seconds, token_file=token_file, server_options=UNSAFE if is_unsafe else ())
+    return _carry_out(order, folder, limits, is_json=is_json)
 
 
 def hosting_of(

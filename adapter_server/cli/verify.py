@@ -14,7 +14,7 @@ from lemma_store.verification import Verification, verify
 from .exit_codes import NOT_PROVED, OK
 
 
-def run_verify(path: Path, *, theorem: str | None, is_json: bool) -> int:
+def run_verify(path: Path, *, theorem: str | None, is_unsafe: bool, is_json: bool) -> int:
     """Rebuild, replay, and say what came out; the code is 0 only for a proof.
 
     Raises:
@@ -24,13 +24,13 @@ def run_verify(path: Path, *, theorem: str | None, is_json: bool) -> int:
     configure_logs(level="warning")
     place = path.expanduser()
     if place.is_file() and place.suffix == ".lean":
-        found = anyio.run(partial(verify_file, place, theorem=theorem))
+        found = anyio.run(partial(verify_file, place, theorem=theorem, unsafe=is_unsafe))
     elif not place.is_dir():
         raise BadArguments(f"{path} is not a folder and no Lean file", hint="name a run folder or a .lean file")
     elif theorem is not None:
         raise BadArguments("the folder's certificate names its theorem; leave --theorem out")
     else:
-        found = anyio.run(verify, place)
+        found = anyio.run(partial(verify, place, unsafe=is_unsafe))
     print(msgspec.json.encode(found).decode() if is_json else _text(found))
     return OK if found.is_proved else NOT_PROVED
 

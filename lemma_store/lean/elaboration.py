@@ -1,6 +1,7 @@
 """Elaborate Lean files, each in a pristine process of its own."""
 
 import re
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
@@ -16,7 +17,7 @@ from .forklink import ForkLink, start_fork_server
 from .jobs import Job, JobReport, Limits
 from .messages import LeanMessage, parse_messages
 from .sandbox import SandboxReport
-from .toolchain import Toolchain
+from .toolchain import Toolchain, cache_folder
 
 ElaborationOutcome = Literal["finished", "timeout", "memory", "crashed", "flooded"]
 
@@ -70,11 +71,19 @@ class ForkServer:
     """
 
     def __init__(
-        self, toolchain: Toolchain, *, scratch: Path, workers: int = 2, queue: int = 1_000, unsafe: bool = False
-    ) -> None:
+        self, toolchain: Toolchain, *, scratch: Path, readable: Sequence[Path] = (), workers: int = 2,
+        queue: int = 1_000, unsafe: bool = False, is_wrapped: bool = True,
+    ) -> None:  # fmt: skip
+        """Take a toolchain and its surroundings.
+
+        With `is_wrapped`, bubblewrap is put around it where that works; it hides compiled modules that lie neither in
+        the cache nor in `readable`.
+        """
         self.toolchain = toolchain
         self.workers = workers
         self._scratch = scratch
+        self._readable = (cache_folder(), *readable)
+        self._is_wrapped = is_wrapped
         self._queue = queue
         self._is_unsafe = unsafe
         self.sandbox: SandboxReport
@@ -86,7 +95,8 @@ class ForkServer:
         self._is_closed = False
 
     async def __aenter__(self) -> Self:
-        await anyio.Path(self._scratch).mkdir(parents=True, exist_ok=True)
+        for folder in (self._scratch, *self._readable):
+            await anyio.Path(folder).mkdir(parents=True, exist_ok=True)
         async with AsyncExitStack() as unless_ready:
             await self._tasks.__aenter__()
             unless_ready.push_async_exit(self)
@@ -147,7 +157,9 @@ class ForkServer:
                 raise LeanUnavailable("the fork server was closed")
             if self._link:
                 await self._link.stop()
-            self._link, self.sandbox = await start_fork_server(self.toolchain, scratch=self._scratch)
+            self._link, self.sandbox = await start_fork_server(
+                self.toolchain, scratch=self._scratch, readable=self._readable, is_wrapped=self._is_wrapped
+            )
             self._tasks.start_soon(self._link.read_reports)
             return self._link
 

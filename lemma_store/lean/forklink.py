@@ -4,16 +4,19 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 import msgspec
 import structlog
 
 from bus.errors import LeanUnavailable
 
+from . import bubblewrap
 from .jobs import HEADER_BYTES, Cancel, Job, JobReport, Request, decode_report, encode, frame, frame_size
 from .sandbox import SandboxReport
 from .toolchain import Toolchain
@@ -121,16 +124,26 @@ class ForkLink:
         return bytes(self._received[:size])
 
 
-async def start_fork_server(toolchain: Toolchain, *, scratch: Path) -> tuple[ForkLink, SandboxReport]:
-    """Start a fork server and wait until it is ready. Raises LeanUnavailable."""
+async def start_fork_server(
+    toolchain: Toolchain, *, scratch: Path, readable: Sequence[Path] = (), is_wrapped: bool = True
+) -> tuple[ForkLink, SandboxReport]:
+    """Start a fork server and wait until it is ready. Raises LeanUnavailable.
+
+    With `is_wrapped`, bubblewrap is put around it where that works; then it sees only the folders `readable` and what
+    it needs itself.
+    """
+    unwrapped = await anyio.to_thread.run_sync(bubblewrap.missing) if is_wrapped else "not asked for"
     ours, theirs = socket.socketpair()
     with theirs:
         descriptor = theirs.fileno()
+        command = [
+            *(sys.executable, "-I", "-W", "ignore", "-m", "lemma_store.lean.forkserver"),
+            *(str(toolchain.library), str(scratch), str(descriptor)),
+        ]
+        if not unwrapped:
+            command = bubblewrap.wrapped(command, scratch=scratch, readable=[toolchain.library.parent, *readable])
         process = await anyio.open_process(
-            [
-                *(sys.executable, "-I", "-W", "ignore", "-m", "lemma_store.lean.forkserver"),
-                *(str(toolchain.library), str(scratch), str(descriptor)),
-            ],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=None,
@@ -141,7 +154,7 @@ async def start_fork_server(toolchain: Toolchain, *, scratch: Path) -> tuple[For
     link = ForkLink(await anyio.abc.UNIXSocketStream.from_socket(ours), process=process)
     async with AsyncExitStack() as unless_ready:
         unless_ready.push_async_callback(link.stop)
-        report = await link.greet()
+        report = (await link.greet()).with_layer("bubblewrap", missing=unwrapped)
         unless_ready.pop_all()
     _log.info("fork_server_started", pid=link.pid)
     return link, report

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from . import landlock, libc, namespaces, seccomp
+from . import bubblewrap, landlock, libc, namespaces, seccomp
 from .jobs import Confinement, Job, Limits
 
 _MAX_DESCRIPTOR = 1 << 20
@@ -32,6 +32,11 @@ class SandboxReport(msgspec.Struct, frozen=True, kw_only=True):
         """Whether files are out of reach of a check; without that nothing else counts."""
         return self.confinement.is_isolated or self.confinement.landlock > 0
 
+    def with_layer(self, name: str, *, missing: str) -> "SandboxReport":
+        """Return this report with one more layer; it holds unless a reason is given why not."""
+        reasons = {**self.reasons, name: missing} if missing else self.reasons
+        return msgspec.structs.replace(self, layers={**self.layers, name: not missing}, reasons=reasons)
+
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """The folder of one check, seen from both sides."""
@@ -50,7 +55,8 @@ def probe() -> SandboxReport:
     """Try every layer in a process of its own. Blocks for a fraction of a second. Raises OSError."""
     command = [sys.executable, "-I", "-m", "lemma_store.lean.sandbox"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SECONDS, check=True)
-    return msgspec.json.decode(done.stdout, type=SandboxReport)
+    report = msgspec.json.decode(done.stdout, type=SandboxReport)
+    return report.with_layer("bubblewrap", missing=bubblewrap.missing())
 
 
 def try_layers(folder: str) -> SandboxReport:

@@ -120,6 +120,7 @@ def _last_words(log: Path) -> str:
         lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     except OSError:
         lines = []
-    errors = [line for line in lines if line.startswith("adapter-server: ")]
-    words = errors or [line for line in lines if not line.startswith("{")]  # the rest are log lines
+    lines = [line for line in lines if not line.startswith("{")]  # those are of the log
+    errors = [" ".join(lines[at : at + 2]) for at, line in enumerate(lines) if line.startswith("adapter-server: ")]
+    words = errors or lines
     return (words or ["it said nothing"])[-1].removeprefix("adapter-server: ")

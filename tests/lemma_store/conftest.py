@@ -29,8 +29,8 @@ def core(toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Core
 
 @pytest.fixture
 async def lean(toolchain: Toolchain, tmp_path: Path) -> AsyncIterator[ForkServer]:
-    """A fork server of the test's own."""
-    async with ForkServer(toolchain, scratch=tmp_path / "scratch") as server:
+    """A fork server of the test's own, whose process id is its own."""
+    async with ForkServer(toolchain, scratch=tmp_path / "scratch", is_wrapped=False) as server:
         yield server
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -48,7 +49,10 @@ async def test_checks_run_at_once_and_wait_their_turn(lean: ForkServer, core: Co
 
 
 async def test_a_full_queue_refuses_at_once(toolchain: Toolchain, core: CoreLibrary, tmp_path: Path):
-    async with ForkServer(toolchain, scratch=tmp_path, workers=1, queue=2) as lean, anyio.create_task_group() as tasks:
+    async with (
+        ForkServer(toolchain, scratch=tmp_path, is_wrapped=False, workers=1, queue=2) as lean,
+        anyio.create_task_group() as tasks,
+    ):
         for _ in range(3):
             tasks.start_soon(lean.run, endless(core))
         await running_processes(lean.pid)
@@ -60,7 +64,7 @@ async def test_a_full_queue_refuses_at_once(toolchain: Toolchain, core: CoreLibr
 
 
 async def test_cancelling_kills_the_check_and_frees_its_worker(toolchain: Toolchain, core: CoreLibrary, tmp_path: Path):
-    async with ForkServer(toolchain, scratch=tmp_path, workers=1) as lean:
+    async with ForkServer(toolchain, scratch=tmp_path, is_wrapped=False, workers=1) as lean:
         processes: list[int] = []
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(lean.run, endless(core))
@@ -122,7 +126,7 @@ from lemma_store.lean.elaboration import Elaboration, ForkServer
 from lemma_store.lean.toolchain import find_toolchain
 source, folder, scratch = sys.argv[1:]
 async def main():
-    async with ForkServer(find_toolchain(), scratch=Path(scratch)) as lean:
+    async with ForkServer(find_toolchain(), scratch=Path(scratch), is_wrapped=False) as lean:
         print(lean.pid, flush=True)
         await lean.run(Elaboration(source=source.encode(), lean_path=(folder,), heartbeats=0, wall_ms=60_000))
 anyio.run(main)
@@ -165,7 +169,7 @@ async def test_closing_the_server_ends_what_runs_and_clears_its_folder(
 ):
     processes: list[int] = []
     async with anyio.create_task_group() as tasks:
-        async with ForkServer(toolchain, scratch=tmp_path / "scratch") as lean:
+        async with ForkServer(toolchain, scratch=tmp_path / "scratch", is_wrapped=False) as lean:
             tasks.start_soon(lean.run, endless(core))
             processes += await running_processes(lean.pid)
         tasks.cancel_scope.cancel()
@@ -189,8 +193,8 @@ async def test_a_machine_without_a_sandbox_is_refused_unless_told_otherwise(
 ):
     start = elaborations.start_fork_server
 
-    async def start_on_a_poor_machine(toolchain: Toolchain, *, scratch: Path):
-        link, _ = await start(toolchain, scratch=scratch)
+    async def start_on_a_poor_machine(toolchain: Toolchain, **options: Any):
+        link, _ = await start(toolchain, **options)
         return link, SandboxReport(layers={}, reasons={}, confinement=Confinement(is_filtered=True))
 
     monkeypatch.setattr(elaborations, "start_fork_server", start_on_a_poor_machine)
@@ -198,7 +202,7 @@ async def test_a_machine_without_a_sandbox_is_refused_unless_told_otherwise(
     with pytest.raises(NoSandbox):
         async with ForkServer(toolchain, scratch=tmp_path):
             pass
-    async with ForkServer(toolchain, scratch=tmp_path, unsafe=True) as lean:
+    async with ForkServer(toolchain, scratch=tmp_path, is_wrapped=False, unsafe=True) as lean:
         assert lean.pid
 
 
