@@ -97,7 +97,7 @@ def expected_cost(state: State, key: str) -> Amounts:
     """Of one episode: the mean of the calibration, else the bound."""
     plan = state.started.plan
     calibration = state.calibrations.get(key)
-    measured: Amounts = calibration.result.facts["mean_cost"] if calibration else {}
+    measured: Amounts = calibration.result.facts.get("mean_cost", {}) if calibration else {}
     return {unit: measured.get(unit) or plan.episode_cost[unit] for unit in plan.budget}
 
 
@@ -113,7 +113,8 @@ def forecast(state: State, key: str) -> Forecast:
     """What the rest of the budget buys, and the smallest effect that the plan can see."""
     plan = state.started.plan
     calibration = state.calibrations.get(key)
-    discordance = float(calibration.result.facts["discordance"]) if calibration else TYPICAL_DISCORDANCE
+    measured: dict[str, float] = calibration.result.facts if calibration else {}
+    discordance = measured.get("discordance", TYPICAL_DISCORDANCE)
     cost, left = expected_cost(state, key), remaining(state)
     calibrating = 0 if calibration else 2 * plan.aa_pairs
     shortest, longest = challenger_episodes(state)
@@ -128,7 +129,7 @@ def forecast(state: State, key: str) -> Forecast:
         at_least=max(0, affordable // longest),
         at_most=max(0, affordable // shortest),
         discordance=discordance,
-        is_measured=calibration is not None,
+        is_measured="discordance" in measured,
         finds=finds,
         smallest_gain=next((points for points, share in finds.items() if share >= 0.8), None),
     )

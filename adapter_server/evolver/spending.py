@@ -115,7 +115,7 @@ def _pair(journal: Journal, comparison: Comparison, index: int, *, attempt: int)
     seed = seed_of(opened.seed, opened.comparison, index)
     order: list[Arm] = ["champion", "challenger"]
     random.Random(seed).shuffle(order)
-    task = journal.state.started.tasks.by_id()[opened.tasks[index]]
+    task = journal.state.tasks[opened.tasks[index]]
     return [
         PlannedEpisode(
             task=task,
@@ -131,9 +131,8 @@ def _pair(journal: Journal, comparison: Comparison, index: int, *, attempt: int)
 
 
 def _check_splits(journal: Journal, plan: Sequence[PlannedEpisode]) -> None:
-    splits = journal.state.started.tasks.split_of()
     for one in plan:
-        split = splits.get(one.task.id)
+        split = journal.state.splits.get(one.task.id)
         if split != SPLIT_OF.get(one.purpose) or (split == "sealed" and not journal.state.sealed):
             reason = f"{one.task.id} is {'a task of ' + split if split else 'no task of this campaign'}"
             result = GateResult(gate="splits", is_passed=False, reasons=[f"{reason}, the purpose is {one.purpose}"])

@@ -7,12 +7,12 @@ from typing import Literal
 import msgspec
 
 from bus.errors import BadLedger
-from bus.records import EpisodeRecord
+from bus.records import EpisodeRecord, Task
 
 from . import events as e
 from .gate_result import GateResult
 from .ledger import Entry
-from .plan import Amounts, Verdict
+from .plan import Amounts, Split, Verdict
 
 Fate = Literal["static_rejected", "open", "waiting for approval", "promoted"] | Verdict
 
@@ -55,6 +55,8 @@ class State(msgspec.Struct, kw_only=True):
 
     Attributes:
         started: how the campaign was set up.
+        tasks: of all splits, by id.
+        splits: task → its split.
         champion: version in use as the ledger has it.
         reigns: all that were in use, oldest first.
         promoted: how many promotions there were.
@@ -80,6 +82,8 @@ class State(msgspec.Struct, kw_only=True):
     """
 
     started: e.RunStarted
+    tasks: dict[str, Task]
+    splits: dict[str, Split]
     champion: e.Reference
     reigns: list[e.Reference]
     promoted: int = 0
@@ -266,7 +270,13 @@ def fold(entries: Iterable[Entry]) -> State:
 
 def begun(started: e.RunStarted) -> State:
     """The state after the first line."""
-    return State(started=started, champion=started.champion, reigns=[started.champion])
+    return State(
+        started=started,
+        tasks=started.tasks.by_id(),
+        splits=started.tasks.split_of(),
+        champion=started.champion,
+        reigns=[started.champion],
+    )
 
 
 def _step(state: State, entry: Entry) -> None:

@@ -45,19 +45,18 @@ def mcnemar(wins: int, losses: int) -> float:
 def sign_flip(differences: Sequence[float]) -> float:
     """The exact one-sided p-value of Fisher's sign-flip test (1935) that paired differences are centred above zero.
 
-    The share of the 2^n choices of signs whose sum is at least the sum seen. Values are rounded to 1/GRID, so that the
-    sums lie on a grid and all choices can be counted without drawing any.
+    The share of the 2^n choices of signs whose sum is at least the sum seen. Values are rounded to 1/GRID, so that all
+    choices can be counted: the product of 1 + x^step has at x^t the number of choices whose positive part is t. It is
+    computed at x = 2^width, where no coefficient reaches its neighbour, and digits are summed by a remainder.
     """
-    steps = [round(abs(difference) * GRID) for difference in differences]
-    seen = sum(step if difference > 0 else -step for step, difference in zip(steps, differences, strict=True))
-    counts: dict[int, int] = {0: 1}
-    for step in filter(None, steps):
-        flipped: dict[int, int] = defaultdict(int)
-        for total, count in counts.items():
-            flipped[total + step] += count
-            flipped[total - step] += count
-        counts = flipped
-    return sum(count for total, count in counts.items() if total >= seen) / sum(counts.values())
+    steps = [round(difference * GRID) for difference in differences if round(difference * GRID)]
+    scale = math.gcd(*steps)
+    width = len(steps) + 1
+    product = 1
+    for step in steps:
+        product += product << (abs(step) // scale * width)
+    positive = sum(step for step in steps if step > 0) // (scale or 1)
+    return (product >> (positive * width)) % (2**width - 1) / 2 ** len(steps) if steps else 1.0
 
 
 def holm(p_values: Mapping[str, float], *, level: float) -> dict[str, bool]:
