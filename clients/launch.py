@@ -72,7 +72,7 @@ class AgentProcess:
 
 
 async def launch(spec: AgentSpec, *, log_folder: Path) -> AgentProcess:
-    """Start one agent; what it writes goes to `<log_folder>/<name>.log`.
+    """Start one agent; what it writes goes to `<log_folder>/<name>.log`, its calls and replies to `<name>.jsonl`.
 
     Raises:
         OSError: if the program cannot be started or the log cannot be written.
@@ -84,7 +84,7 @@ async def launch(spec: AgentSpec, *, log_folder: Path) -> AgentProcess:
             list(spec.command),
             stdout=log.wrapped,
             stderr=log.wrapped,
-            env=_environment(spec),
+            env=_environment(spec) | {"ADAPTER_TRANSCRIPT": str(log_folder / f"{spec.name}.jsonl")},
             start_new_session=True,
         )
     LOG.info("agent_launched", agent=spec.name, role=spec.role, pid=process.pid)

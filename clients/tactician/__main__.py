@@ -6,11 +6,14 @@ import logging
 import os
 import sys
 import threading
+from pathlib import Path
 
 import anyio
 import httpx2
 import structlog
 from mcp.shared.exceptions import MCPError
+
+from clients.transcript import Transcript
 
 from .agent import Agent
 from .desk import Desk
@@ -34,6 +37,8 @@ async def work(environment: dict[str, str]) -> int:
         strategy = on_its_own(strategy)
     strategy = offered(strategy, environment.get("ADAPTER_PORTFOLIO", "").split())
     name = environment.get("ADAPTER_AGENT", "tactician")
+    token, path = environment["ADAPTER_TOKEN"], environment.get("ADAPTER_TRANSCRIPT")
+    transcript = Transcript(Path(path), secrets=[token]) if path else None
     LOG.info("agent_started", agent=name, strategy=strategy.name, seed=seed)
     agent: Agent | None = None
     desk: Desk | None = None
@@ -42,7 +47,7 @@ async def work(environment: dict[str, str]) -> int:
     while True:
         broken: BaseException | None = None
         try:
-            async with connect(environment["ADAPTER_URL"], token=environment["ADAPTER_TOKEN"]) as toolbox:
+            async with connect(environment["ADAPTER_URL"], token=token, transcript=transcript) as toolbox:
                 if desk is None or agent is None:
                     desk = Desk(toolbox, me=name, is_sharing=is_sharing)
                     agent = Agent(desk, strategy=strategy, seed=seed)

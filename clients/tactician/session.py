@@ -13,7 +13,11 @@ import msgspec
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from clients.transcript import ToolCalled, Transcript
+
 READ_TIMEOUT_S = 60.0
+SERVER = "adapter"
+"""What the transcript calls the MCP server."""
 
 Facts = dict[str, Any]
 
@@ -62,8 +66,9 @@ def read_reply(text: str, *, is_error: bool) -> Reply:
 class McpToolbox:
     """Tool calls over one MCP connection."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, transcript: Transcript | None = None) -> None:
         self._client = client
+        self._transcript = transcript
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
         """One tool call.
@@ -75,16 +80,19 @@ class McpToolbox:
         given = {name: value for name, value in arguments.items() if value is not None}
         result = await self._client.call_tool(tool, given, read_timeout_seconds=READ_TIMEOUT_S)
         texts = [block.text for block in result.content if isinstance(block, types.TextContent)]
-        return read_reply("\n".join(texts), is_error=bool(result.is_error))
+        text, is_error = "\n".join(texts), bool(result.is_error)
+        if self._transcript is not None:
+            self._transcript.add(ToolCalled(server=SERVER, tool=tool, arguments=given, text=text, is_error=is_error))
+        return read_reply(text, is_error=is_error)
 
 
 @asynccontextmanager
-async def connect(url: str, *, token: str) -> AsyncGenerator[McpToolbox]:
-    """An MCP session at the agent's own endpoint; the token says who calls."""
+async def connect(url: str, *, token: str, transcript: Transcript | None = None) -> AsyncGenerator[McpToolbox]:
+    """An MCP session at the agent's own endpoint; the token says who calls. Calls and replies go to the transcript."""
     timeout = httpx2.Timeout(READ_TIMEOUT_S, connect=10.0)
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=timeout) as http,
         Client(streamable_http_client(url, http_client=http), read_timeout_seconds=READ_TIMEOUT_S) as client,
     ):
-        yield McpToolbox(client)
+        yield McpToolbox(client, transcript)

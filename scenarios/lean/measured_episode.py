@@ -85,6 +85,7 @@ async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path
     events = [folder.events() for folder in folders]
     for index, folder in enumerate(folders):
         _keep_events(folder, kept / (f"events-{index + 1}.jsonl.gz" if len(folders) > 1 else "events.jsonl.gz"))
+        _keep_transcripts(folder, kept)
     best = next((record for record in records if record.certificate), None)
     if best is not None and best.certificate is not None:
         _keep_proof(Path(best.certificate).parent, kept)
@@ -202,6 +203,11 @@ def _keep_events(folder: RunFolder, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     text = folder.events_file.read_bytes() if folder.events_file.exists() else b""
     file.write_bytes(gzip.compress(text, mtime=0))
+
+
+def _keep_transcripts(folder: RunFolder, kept: Path) -> None:
+    for transcript in sorted(folder.agent_logs.glob("*.jsonl")):
+        (kept / f"agent-{transcript.name}.gz").write_bytes(gzip.compress(transcript.read_bytes(), mtime=0))
 
 
 def _keep_proof(episode: Path, kept: Path) -> None:

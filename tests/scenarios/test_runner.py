@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from adapter_server.cli.main import run_command
+from clients.transcript import ToolCalled, read_transcript
 from scenarios.lean.run_folder import RunFolder
 from scenarios.lean.server_process import own_server
 
@@ -30,6 +31,8 @@ def app {a : Type} : lst a → lst a → lst a
 theorem app_nil : ∀ {a : Type} (xs : lst a), app xs (@lst.nil a) = xs := by sorry
 """
 FALSE = "theorem all_three : ∀ (n : Nat), n = 3 := by sorry\n"
+ENDLESS = "theorem all_keep : ∀ (f : Nat → Nat) (n : Nat), f n = n := by sorry\n"
+"""False, but no value of a function is tried."""
 
 
 def command(*args: str) -> list[str]:
@@ -53,8 +56,8 @@ def processes_on(folder: Path) -> list[psutil.Process]:
 @contextmanager
 def working_team(tmp_path: Path) -> Generator[subprocess.Popen[str]]:
     """A run that is in the middle of its work and would go on for a long time."""
-    (tmp_path / "false.lean").write_text(FALSE)
-    args = command("run", str(tmp_path / "false.lean"), "--team", "tactician:2", "--out", str(tmp_path / "run"))
+    (tmp_path / "endless.lean").write_text(ENDLESS)
+    args = command("run", str(tmp_path / "endless.lean"), "--team", "tactician:2", "--out", str(tmp_path / "run"))
     with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
         assert runner.stderr is not None
         assert any("claims" in line for line in runner.stderr)
@@ -81,6 +84,11 @@ def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(
     assert Path(result["certificate"]).is_relative_to(folder)
     assert "theorem app_nil" in RunFolder(folder).proof_file.read_text()
     assert RunFolder(folder).events()[-1].kind == "episode_closed"
+    assert {path.stem for path in folder.glob("agents/*.jsonl")} == set(result["agents"])
+    told = [line for path in folder.glob("agents/*.jsonl") for line in read_transcript(path)]
+    assert sum(isinstance(line.entry, ToolCalled) for line in told) == sum(
+        one["calls"] for one in result["agents"].values()
+    )
     assert processes_on(tmp_path) == []
 
     assert run_command(["verify", str(folder)]) == 0
@@ -90,6 +98,16 @@ def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(
     assert again.returncode == 0
     assert json.loads(again.stdout) == result
     assert "this run has ended already: solved" in again.stderr
+
+
+def test_a_team_refutes_a_false_theorem(tmp_path: Path) -> None:
+    (tmp_path / "false.lean").write_text(FALSE)
+    folder = RunFolder(tmp_path / "run")
+    done = finished("run", str(tmp_path / "false.lean"), "--team", "tactician:1", "--out", str(folder.path), "--json")
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (4, "refuted"), done.stderr
+    record = folder.record()
+    assert record is not None
+    assert record.reason == "the target is false: its negation is proved; it fails at (0 : Nat)"
 
 
 def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_in_the_same_episode(
