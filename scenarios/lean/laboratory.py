@@ -13,7 +13,7 @@ import msgspec
 from bus.errors import BadArguments, ConnectionLost, InfraPause, ServiceError
 from bus.records import Caps, EpisodeRecord, Purpose, Task
 
-from .measured_episode import EpisodePlan, Station, measured, program
+from .measured_episode import EpisodePlan, Mode, Station, measured, program
 from .suite import EPISODES_PER_SERVER, station
 from .suite_folder import slug
 from .team import Hosting, parse_team
@@ -48,11 +48,13 @@ class LaboratorySettings(msgspec.Struct, frozen=True, kw_only=True):
         team: who works.
         caps: limits of an episode; a cap on checks is what makes results comparable on a machine of changing speed.
         hosting: models and budgets of agents that have one.
+        mode: what the team is given; less than everything for baselines.
     """
 
     team: str
     caps: Caps
     hosting: Hosting = Hosting()
+    mode: Mode = "full"
 
 
 class Laboratory:
@@ -118,6 +120,7 @@ class Laboratory:
             task=planned.task,
             team=self._settings.team,
             caps=self._settings.caps,
+            mode=self._settings.mode,
             hosting=self._settings.hosting,
             bundle=planned.bundle,
             purpose=planned.purpose,
