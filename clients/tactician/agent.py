@@ -11,8 +11,10 @@ from .evaluation import Undefined, find_witness
 from .exploring import Explorer
 from .goals import Goal
 from .knowledge import Part
+from .narrowing import Counterexample
 from .printing import show
 from .proving import Simp
+from .refuting import Refuter, at_values
 from .splitting import Splitter
 from .strategies import Strategy
 
@@ -38,7 +40,8 @@ class Agent:
         self._attacker = Attacker(desk, strategy=strategy)
         self._splitter = Splitter(desk, self._attacker)
         self._explorers: dict[str, Explorer] = {}
-        self._refuted: set[str] = set()
+        self._refuter: Refuter | None = None
+        self._doubted: set[str] = set()
         self._has_split = False
         self._nothing_free_at = -1
         self._next_attack = 0.0
@@ -61,6 +64,7 @@ class Agent:
             if turn % REFRESH_EVERY == 0:
                 await self._desk.refresh()
             await self._desk.catch_up()
+            await self._refute()
             await self._finish()
             order = self._strategy.order
             if turn % TURNS_IN_ORDER == 0:
@@ -87,6 +91,14 @@ class Agent:
         if activity == "parts":
             return await self._work_on_part()
         return await self._explore(activity)
+
+    async def _refute(self) -> None:
+        """Look for values that make the target false, for the agent's share of the time."""
+        self._refuter = self._refuter or Refuter(self._desk)
+        elapsed = anyio.current_time() - self._began
+        allowed = self._strategy.refutes_first_s + self._strategy.refutes_share * elapsed
+        if not self._refuter.is_done and self._refuter.spent_s < allowed:
+            await self._refuter.step()
 
     # -- the target -------------------------------------------------------------------------------
 
@@ -136,10 +148,13 @@ class Agent:
         part = Part(node=lease.node, name=lease.name or "part", text=lease.text, statement=statement)
         if (witness := self._witness(part)) is None:
             return await self._work(part, lease)
-        await self._desk.release(lease, outcome="false", note=f"false for {witness}")
-        if part.node not in self._refuted:
-            self._refuted.add(part.node)
-            await self._desk.call("say", type="note", text=f"{part.name} is false for {witness}", ref=part.node)
+        if await self._desk.refute(part, witness.values):
+            return True
+        await self._desk.release(lease, outcome="false", note=f"false for {witness.readable}")
+        if part.node not in self._doubted:
+            self._doubted.add(part.node)
+            text = f"{part.name} is false for {witness.readable}"
+            await self._desk.call("say", type="note", text=text, ref=part.node)
             return True
         self._nothing_free_at = self._desk.version
         return False
@@ -148,8 +163,8 @@ class Agent:
         """Who makes parts leaves them to the others for a moment."""
         self._claims_from = anyio.current_time() + STAND_BACK_S
 
-    def _witness(self, part: Part) -> str | None:
-        """Values that refute a part; the target is believed."""
+    def _witness(self, part: Part) -> Counterexample | None:
+        """Values that refute a part; the target has a search of its own."""
         knowledge = self._desk.knowledge
         if part.statement is None or part.node == knowledge.root.node:
             return None
@@ -157,11 +172,7 @@ class Agent:
             found = find_witness(part.statement, knowledge.evaluator, tests=60, rng=knowledge.rng)
         except Undefined:
             return None
-        if found is None:
-            return None
-        kinds = dict(part.statement.binders)
-        terms = {name: knowledge.evaluator.term(value, kinds[name]) for name, value in found.items()}
-        return ", ".join(f"{name} = {show(term)}" for name, term in terms.items())
+        return None if found is None else at_values(found, part.statement, knowledge.evaluator)
 
     async def _work(self, part: Part, lease: Lease) -> bool:
         """A few attempts; then what is left goes back to the plan. False when everything was tried before."""

@@ -22,6 +22,9 @@ class Vocabulary(Protocol):
 
     def is_unary(self, kind: str) -> bool: ...
 
+    @property
+    def has_integers(self) -> bool: ...
+
     def function_id(self, name: str) -> tuple[str, int] | None: ...
 
 
@@ -147,7 +150,10 @@ class Compiler:
             ("Tip.imp", 2): "((not {0}) or {1})",
             ("↔", 2): "({0} == {1})",
             ("decide", 1): "{0}",
-            ("-", 2): "max(0, {0} - {1})",
+            ("-", 2): "({0} - {1})" if self._owner.has_integers else "max(0, {0} - {1})",
+            ("-", 1): "(-{0})",
+            ("/", 2): "quotient({0}, {1})",
+            ("%", 2): "remainder({0}, {1})",
             ("Prod.mk", 2): "({0}, {1})",
             ("++", 2): "append({0}, {1})",
             ("True", 0): "True",

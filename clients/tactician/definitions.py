@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from .syntax import NotInSubset, Parser
-from .terms import ARROW, TYPE, Binding, Expr, Match, Term, arrow_parts
+from .terms import ARROW, TYPE, Binding, Expr, Match, Term, arrow_parts, constants
 
 
 class Constructor(msgspec.Struct, frozen=True):
@@ -55,6 +55,12 @@ class Theory(msgspec.Struct, frozen=True):
     def constructors(self) -> dict[str, tuple[Datatype, Constructor]]:
         """Full constructor name -> its type and itself."""
         return {item.name: (kind, item) for kind in self.datatypes.values() for item in kind.constructors}
+
+    def has_integers(self) -> bool:
+        """Whether numbers are integers here: a problem has either these or natural numbers."""
+        kinds = [kind for item in self.functions.values() for kind in (*item.args, item.result)]
+        kinds += [arg for kind in self.datatypes.values() for item in kind.constructors for arg in item.args]
+        return any("Int" in constants(kind) for kind in kinds)
 
     def signatures(self) -> dict[str, Signature]:
         """Types of all constants, built-in operations included."""
@@ -183,7 +189,7 @@ class Names:
 
     def __init__(self, theory: Theory) -> None:
         self.signatures = theory.signatures()
-        self._known = {*self.signatures, *theory.datatypes, *theory.sorts, "Type", "Prop", "True", "False"}
+        self._known = {*self.signatures, *theory.datatypes, *theory.sorts, "Int", "Type", "Prop", "True", "False"}
         self._by_suffix: dict[str, list[str]] = {}
         for name in sorted(self.signatures, key=lambda name: name.partition(".")[0] in BUILT_IN):
             self._by_suffix.setdefault(name.rpartition(".")[2], []).append(name)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 import structlog
 
-from .knowledge import Knowledge
+from .knowledge import Knowledge, Part
 from .news import Happening, happenings
+from .proving import negations
 from .session import Facts, Reply, Toolbox
 
 LOG = structlog.get_logger()
@@ -107,6 +109,8 @@ class Desk:
                 self.learn(event.name, event.statement, event.actor)
             else:
                 self._untold.append(event)
+        if self._knowledge is not None and event.kind == "node_refuted" and event.node == self._knowledge.root.node:
+            raise EpisodeOver("the target is false")
         if event.kind in {"node_added", "lease_released", "lease_expired"}:
             self.version += 1
 
@@ -154,7 +158,7 @@ class Desk:
 
     def _stop_if_over(self, facts: Facts) -> None:
         steps = [item.get("do") for item in _mappings(facts.get("next"))]
-        if facts.get("phase") in {"solved", "unsolved", "closed"} or "stop" in steps:
+        if facts.get("phase") in {"solved", "refuted", "unsolved", "closed"} or "stop" in steps:
             raise EpisodeOver(str(facts.get("phase")))
 
     async def read(self, what: str, *, part: str | None = None) -> str:
@@ -232,9 +236,23 @@ class Desk:
         parts = [{"name": name, "statement": text} for name, text in children]
         return await self.call("plan", action="split", parent=parent, children=parts, glue=glue, text=why)
 
+    async def refute(self, part: Part, values: Sequence[str]) -> bool:
+        """Have the kernel confirm that a part is false at the given values; raises EpisodeOver for the target."""
+        reply = await self.call("refute", kind="witness", node=part.node, evidence=" ".join(values))
+        for proof in negations(values, self.knowledge.definitions):
+            if not reply.is_error:
+                break
+            reply = await self.call("refute", kind="proof", node=part.node, lean=proof)
+        if not reply.is_error and part.node == self.knowledge.root.node:
+            raise EpisodeOver("the target is false")
+        return not reply.is_error
+
     async def wait(self, seconds: float) -> None:
-        """Until something happens."""
-        await self.call("wait", **{"for": ["any"], "timeout_s": seconds})
+        """Until something happens; when an event ended the waiting, the log says when."""
+        began_ms = time.time_ns() // 1_000_000
+        reply = await self.call("wait", **{"for": ["any"], "timeout_s": seconds})
+        for event in _mappings(reply.facts.get("events"))[:1]:
+            LOG.info("woken", seq=event.get("seq"), began_ms=began_ms, woken_ms=time.time_ns() // 1_000_000)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -34,7 +34,14 @@ class Evaluator:
         self._function_ids = {name: f"f{index}" for index, name in enumerate(theory.functions)}
         self._tags = {name: index for index, name in enumerate(self._constructors)}
         self.fuel = [CALLS_PER_RUN]
-        self._scope: dict[str, Any] = {"undefined": _undefined, "fuel": self.fuel, "append": self._append}
+        self._scope: dict[str, Any] = {
+            "undefined": _undefined,
+            "fuel": self.fuel,
+            "append": self._append,
+            "quotient": quotient,
+            "remainder": remainder,
+        }
+        self.has_integers = theory.has_integers()
         self.broken: set[str] = set()
         self._compile_all()
 
@@ -94,6 +101,8 @@ class Evaluator:
             return rng.randint(0, 2)
         if kind.head == "Bool":
             return rng.random() < 0.5
+        if kind.head == "Int":
+            return rng.randint(-1, max(size, 0))
         if kind.head in self._unary:
             return rng.randint(0, max(size, 0))
         if kind.head == "Prod":
@@ -109,7 +118,9 @@ class Evaluator:
             return Term("true" if value else "false")
         datatype = self.theory.datatypes.get(kind.head) if isinstance(kind, Term) and not kind.is_var else None
         if datatype is None or not isinstance(kind, Term):
-            return Term(str(value) if isinstance(value, int) else "_")
+            return Term("_" if not isinstance(value, int) else str(value) if value >= 0 else f"({value})")
+        if isinstance(value, int) and datatype.name == "Nat":
+            return Term(str(value))
         if isinstance(value, int):
             zero, successor = sorted(datatype.constructors, key=lambda item: len(item.args))
             return Term(zero.name) if value == 0 else Term(successor.name, (self.term(value - 1, kind),))
@@ -160,6 +171,16 @@ def is_unary(kind: Datatype) -> bool:
 
 def _occurs(name: str, kind: Expr) -> bool:
     return isinstance(kind, Term) and (kind.head == name or any(_occurs(name, arg) for arg in kind.args))
+
+
+def quotient(left: int, right: int) -> int:
+    """Division of integers with a remainder that is never negative; by zero it gives zero."""
+    return 0 if right == 0 else left // right if right > 0 else -(left // -right)
+
+
+def remainder(left: int, right: int) -> int:
+    """What `quotient` leaves."""
+    return left % abs(right) if right else left
 
 
 def _undefined() -> Value:

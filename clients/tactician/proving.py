@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -196,3 +196,11 @@ def any_of(attempts: Sequence[str], *, leave_goals: str | None = None) -> str:
 def theorem(name: str, statement: str, proof: str) -> str:
     """Source text of a theorem."""
     return f"theorem {name} : {statement} := by\n  {proof}\n"
+
+
+def negations(values: Sequence[str], definitions: Sequence[str]) -> Iterator[str]:
+    """Proofs of a negation for values where deciding by plain unfolding is not enough."""
+    start = f"by\n  intro h\n  have at_values := h {' '.join(values)}\n  revert at_values\n"
+    rules = ", ".join(definitions)
+    for finish in ("decide +kernel", f"(intro e; simp [{rules}] at e)", f"(intro e; simp_all [{rules}])"):
+        yield f"{start}  {finish}\n"

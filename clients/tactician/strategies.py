@@ -21,6 +21,10 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     explores_after_s: float = 6.0
     """When it begins to explore; only one member of a team should begin at once."""
 
+    refutes_first_s: float = 0.1
+    refutes_share: float = 0.04
+    """Time for values that make the target false: at first, and of all time that goes by."""
+
     simp_order: tuple[str, ...]
     """Kinds of simp sets, tried in turn: every lemma, definitions only, the newest lemma, a random half."""
 
@@ -60,6 +64,8 @@ STRATEGIES = {
     "tester": Strategy(
         name="tester",
         order=("parts", "conditions", "target", "explore"),
+        refutes_first_s=6.0,
+        refutes_share=0.3,
         approach="test on values, then random halves of the lemmas",
         simp_order=("half", "star", "none"),
     ),

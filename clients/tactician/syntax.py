@@ -52,7 +52,7 @@ INFIX: dict[str, tuple[int, int, str]] = {
     "×": (35, 35, "Prod"),
     "∘": (90, 90, "∘"),
 }
-PREFIX = {"¬": (40, "¬"), "!": (1000, "Bool.not")}
+PREFIX = {"¬": (40, "¬"), "!": (1000, "Bool.not"), "-": (75, "-")}
 STOP_WORDS = frozenset(
     {"then", "else", "with", "fun", "if", "match", "let", "have", "from", "by", "in", "termination_by", "deriving"}
 )
@@ -64,6 +64,7 @@ class Token(msgspec.Struct, frozen=True):
     kind: str
     text: str
     is_spaced: bool
+    column: int = 0
 
 
 def tokenize(text: str) -> list[Token]:
@@ -78,7 +79,8 @@ def tokenize(text: str) -> list[Token]:
         if found.lastgroup == "space":
             is_spaced = True
             continue
-        tokens.append(Token(found.lastgroup, found.group(), is_spaced))
+        column = found.start() - text.rfind("\n", 0, found.start()) - 1
+        tokens.append(Token(found.lastgroup, found.group(), is_spaced, column))
         is_spaced = False
     return tokens
 
@@ -250,9 +252,11 @@ class Parser:
         return Match(tuple(scrutinees), tuple(self.rows()))
 
     def rows(self) -> list[tuple[tuple[Expr, ...], Expr]]:
-        """Rows of a match or of an equational definition."""
+        """Rows of a match or of an equational definition; one further left belongs to what is around."""
         found: list[tuple[tuple[Expr, ...], Expr]] = []
-        while self.skip("|"):
+        first = self._tokens[self._at].column if self.peek() == "|" else 0
+        while self.peek() == "|" and self._tokens[self._at].column >= first:
+            self.take()
             patterns = [self.expression()]
             while self.skip(","):
                 patterns.append(self.expression())

@@ -1,0 +1,83 @@
+"""The refuter's work: values that make the target false, and the kernel's word on them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import structlog
+
+from .compiling import Undefined
+from .desk import Desk
+from .enumeration import Enumeration
+from .evaluation import Evaluator, Value
+from .narrowing import Counterexample, Narrowing, counterexample
+from .statements import Statement
+
+LOG = structlog.get_logger()
+SLICE_S = 0.3
+MOST_FAILURES = 5
+"""Values that Lean did not confirm; with more the evaluation here is not to be trusted."""
+
+
+class Refuter:
+    """Searches in slices, so that its agent can do other things; plain enumeration and narrowing take turns."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._failures = 0
+        self.spent_s = 0.0
+        statement = desk.knowledge.root.statement
+        self._searches = [] if statement is None else _searches(statement, desk.knowledge.evaluator)
+
+    async def step(self) -> None:
+        """One slice; raises EpisodeOver when the target is refuted."""
+        found = self._slice()
+        if found is not None and not await self._desk.refute(self._desk.knowledge.root, found.values):
+            LOG.warning("refutation_failed", values=found.readable)
+            self._failures += 1
+            if self._failures >= MOST_FAILURES:
+                self._searches = []
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to look at."""
+        return not self._searches
+
+    def _slice(self) -> Counterexample | None:
+        began = time.monotonic()
+        try:
+            while self._searches and time.monotonic() < began + SLICE_S:
+                for search in list(self._searches):
+                    try:
+                        found = next(search)
+                    except (StopIteration, Undefined):
+                        self._searches.remove(search)
+                        continue
+                    if found is not None:
+                        return found
+            return None
+        finally:
+            self.spent_s += time.monotonic() - began
+
+
+def _searches(statement: Statement, evaluator: Evaluator) -> list[Iterator[Counterexample | None]]:
+    found: list[Iterator[Counterexample | None]] = []
+    try:
+        found.append(_read(Enumeration(statement, evaluator).search(), statement, evaluator))
+        found.append(Narrowing(evaluator.theory, statement).search())
+    except Undefined as reason:
+        LOG.debug("search_left_out", reason=str(reason))
+    return found
+
+
+def _read(
+    search: Iterator[dict[str, Value] | None], statement: Statement, evaluator: Evaluator
+) -> Iterator[Counterexample | None]:
+    for values in search:
+        yield None if values is None else at_values(values, statement, evaluator)
+
+
+def at_values(values: dict[str, Value], statement: Statement, evaluator: Evaluator) -> Counterexample:
+    """What testing found, as Lean text."""
+    return counterexample([evaluator.term(values[name], kind) for name, kind in statement.binders], statement)
