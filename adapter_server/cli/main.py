@@ -10,6 +10,7 @@ import typer
 
 from .adapter_commands import app as versions
 from .bench_command import bench
+from .evolve_commands import app as evolution
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, OK, SERVICE_FAILURE
 from .withdraw_commands import recheck, revoke
 
@@ -42,9 +43,9 @@ Seed = Annotated[int, typer.Option(min=0, help="What the agents' choices depend 
 episodes = typer.Typer(help="Keep an episode as a file, or move it to another machine.", no_args_is_help=True)
 app.add_typer(episodes, name="episode")
 app.add_typer(versions, name="adapter")
-app.command()(revoke)
-app.command()(recheck)
-app.command()(bench)
+app.add_typer(evolution, name="evolve")
+for command in (revoke, recheck, bench):
+    app.command()(command)
 
 
 @app.command()

@@ -37,7 +37,7 @@ class Stages:
         ]
         name = started[0].opened.comparison if started else f"aa{_count(self._journal.state, 'aa') + 1}"
         if not started:
-            self._open(name, "aa", challenger=champion, proposal=None)
+            self._open(name, "aa", challenger=champion)
         await self.finish(name)
 
     async def advance(self, proposal: Proposal, *, challenger: str) -> None:
@@ -73,7 +73,13 @@ class Stages:
                 await run_pairs(self._journal, self._measure, comparison, step)
         return comparison.closed is not None and comparison.closed.result.is_passed
 
-    def _open(self, name: str, stage: Stage, *, challenger: str, proposal: Proposal | None) -> None:
+    def open_release(self, name: str, *, start: str) -> None:
+        """The champion against the version of the start, on sealed tasks."""
+        self._open(name, "sealed", champion=start, challenger=self._journal.state.champion.bundle)
+
+    def _open(
+        self, name: str, stage: Stage, *, challenger: str, champion: str = "", proposal: Proposal | None = None
+    ) -> None:
         state = self._journal.state
         seed = seed_of(state.started.plan.seed, name)
         tasks = chosen_tasks(state, stage, Random(seed))
@@ -82,7 +88,7 @@ class Stages:
             ComparisonOpened(
                 comparison=name,
                 stage=stage,
-                champion=state.champion.bundle,
+                champion=champion or state.champion.bundle,
                 challenger=challenger,
                 key=self._measure.key,
                 tasks=tasks,
