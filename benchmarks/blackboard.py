@@ -1,22 +1,22 @@
-"""Tool calls that need no Lean, through MCP, by many agents in several processes, against a real daemon.
+"""Tool calls that need no Lean, through MCP, by many agents, against a real daemon.
 
     python -P benchmarks/blackboard.py [--full]      (-P: the script is named like the package)
 
-Prints one JSON object: calls per second and latencies with many lemmas, the cost of a call with many lemmas over that
-with few (the two taken in turn), and the time of the scripts in the store. `--full`: 10,000 lemmas and 2,000 nodes.
+Prints one JSON object: rates, latencies and processor time of a call when calls come by the clock and when they come as
+fast as they are answered, the cost of a call with many lemmas over that with few (the two taken in turn), and the time
+of the scripts in the store. `--full`: 10,000 lemmas and 2,000 nodes.
 """
 # ruff: noqa: E402
 
 import argparse
 import json
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +27,8 @@ sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != Pa
 
 import anyio
 import anyio.to_thread
+import msgspec
+import psutil
 from redis.asyncio import Redis
 
 from adapter_server.embedded_store import open_store
@@ -34,11 +36,10 @@ from adapter_server.logs import configure_logs
 from adapter_server.settings import Settings
 from adapter_server.store_access import store_to_read
 from blackboard.board import Board
-from blackboard.in_redis import _script  # the names of scripts by what the store calls them
+from blackboard.scripts_library import function_name
 from blackboard.types import LemmaNote, NodeDraft
 from bus.link import connect as connect_bus
 from bus.messages import AgentRegister, AgentRegistered, EpisodeCreate, EpisodeCreated, ProblemText
-from clients.tactician.session import McpToolbox, connect
 from lemma_store.in_redis import LemmaIndex
 from lemma_store.in_redis import connect as connect_index
 from lemma_store.types import Lemma, Statement
@@ -48,106 +49,62 @@ PROBLEM = "theorem target : ∀ (n : Nat), n + 0 = n := by sorry\n"
 FEW = 100
 OPEN = 60
 """Open parts, as many as the built-in adapter version allows; all others are closed by lemmas."""
+WIRE_AGENTS = Path(__file__).with_name("wire_agents.py")
 SCRIPTS = ("claim", "send", "begin_call", "end_call", "frontier", "release")
 
-# what an agent does between two checks, by weight
-MIX: Sequence[tuple[str, dict[str, Any], int]] = (
-    ("digest", {}, 6),
-    ("claim", {"action": "next", "approach": "induction"}, 3),
-    ("claim", {"action": "release", "node": "", "outcome": "stuck", "note": "needs a lemma"}, 3),
-    ("say", {"type": "note", "text": "the base case is easy"}, 1),
-    ("find", {"q": "length append"}, 3),
-    ("get", {"id": "problem"}, 2),
-    ("submit", {"action": "status"}, 1),
-    ("wait", {"for": ["mail"], "timeout_s": 0}, 1),
-)
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """How agents call.
+
+    Attributes:
+        processes: in which they run.
+        seconds: for how long.
+        rate: calls per second of all together; None for as many as are answered.
+        is_modern: whether they speak the protocol without sessions.
+    """
+
+    processes: int
+    seconds: float
+    rate: float | None = None
+    is_modern: bool = False
 
 
-class Sample:
-    """An agent's calls, one after another."""
+class Processors:
+    """Processor time of the daemon and of its store."""
 
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.held: str | None = None
-        self.took: dict[str, list[float]] = defaultdict(list)
-        self.errors: dict[str, int] = defaultdict(int)
+    def __init__(self, data: Path) -> None:
+        daemon = psutil.Process(json.loads((data / "server.json").read_text())["pid"])
+        store = next(child for child in daemon.children() if "valkey" in child.name() or "redis" in child.name())
+        self._processes = {"daemon": daemon, "store": store}
 
-    async def run(self, tools: McpToolbox, *, until: float) -> None:
-        """Call tools until the time is over."""
-        while time.time() < until:
-            name, arguments, _ = self.random.choices(MIX, weights=[weight for *_, weight in MIX])[0]
-            if name == "claim":
-                arguments = self._claim()
-            elif name == "say":
-                arguments = {**arguments, "text": f"note {self.random.random()}"}
-            began = time.perf_counter()
-            reply = await tools.call(name, arguments)
-            self.took[name].append((time.perf_counter() - began) * 1000)
-            if reply.is_error:
-                self.errors[reply.code] += 1
-            if name == "claim":
-                self.held = reply.facts.get("node") if arguments["action"] == "next" else None
-
-    def _claim(self) -> dict[str, Any]:
-        if self.held is None:
-            return {"action": "next", "approach": "induction"}
-        return {"action": "release", "node": self.held, "outcome": "stuck", "note": "needs a lemma"}
+    def seconds(self) -> dict[str, float]:
+        """Used so far."""
+        return {name: sum(process.cpu_times()[:2]) for name, process in self._processes.items()}
 
 
-async def work(order: dict[str, Any]) -> dict[str, Any]:
-    """Be some of the agents, in a process of their own; begin at the moment that is read when all are connected."""
-    connected, start = 0, anyio.Event()
-    until = 0.0
-    samples = [Sample(order["seed"] + number) for number in range(len(order["agents"]))]
-
-    async def one(sample: Sample, agent: dict[str, str]) -> None:
-        async with connect(agent["url"], token=agent["token"]) as tools:
-            nonlocal connected, until
-            await tools.call("digest", {})
-            connected += 1
-            if connected == len(samples):
-                print("ready", flush=True)
-                begins = float(await anyio.to_thread.run_sync(sys.stdin.readline))
-                await anyio.sleep(max(0.0, begins - time.time()))
-                until = begins + order["seconds"]
-                start.set()
-            await start.wait()
-            await sample.run(tools, until=until)
-
-    async with anyio.create_task_group() as tasks:
-        for sample, agent in zip(samples, order["agents"], strict=True):
-            tasks.start_soon(one, sample, agent)
-    took: dict[str, list[float]] = defaultdict(list)
-    errors: dict[str, int] = defaultdict(int)
-    for sample in samples:
-        for name, values in sample.took.items():
-            took[name] += values
-        for code, count in sample.errors.items():
-            errors[code] += count
-    return {"took": took, "errors": errors}
-
-
-def together(agents: Sequence[AgentRegistered], *, processes: int, seconds: float) -> dict[str, Any]:
+def together(agents: Sequence[AgentRegistered], load: Load, processors: Processors) -> dict[str, Any]:
     """Let all agents work at the same time; returns what the processes report, as one."""
+    every_s = len(agents) / load.rate if load.rate else None
     running: list[subprocess.Popen[bytes]] = []
-    for number in range(processes):
-        share = [{"url": one.url, "token": one.token} for one in agents[number::processes]]
-        order = json.dumps({"agents": share, "seconds": seconds, "seed": number * 1000})
+    for number in range(load.processes):
+        share = [{"url": one.url, "token": one.token} for one in agents[number :: load.processes]]
+        order = {"agents": share, "seconds": load.seconds, "seed": number * 1000, "every_s": every_s}
         process = subprocess.Popen(
-            [sys.executable, "-P", __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-P", str(WIRE_AGENTS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert process.stdin is not None
-        process.stdin.write(order.encode() + b"\n")
+        process.stdin.write(json.dumps(order | {"is_modern": load.is_modern}).encode() + b"\n")
         process.stdin.flush()
         running.append(process)
     for process in running:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
-    begins = time.time() + 0.5
+    begins = time.time() + 0.2
     for process in running:
         assert process.stdin is not None
         process.stdin.write(f"{begins}\n".encode())
         process.stdin.flush()
+    before = processors.seconds()
     took: dict[str, list[float]] = defaultdict(list)
     errors: dict[str, int] = defaultdict(int)
     for process in running:
@@ -156,11 +113,13 @@ def together(agents: Sequence[AgentRegistered], *, processes: int, seconds: floa
             took[name] += values
         for code, count in said["errors"].items():
             errors[code] += count
-    return summary(took, seconds) | {"errors": errors}
+    return summary(took, load.seconds, before, processors.seconds()) | {"errors": errors}
 
 
-def summary(took: dict[str, list[float]], seconds: float) -> dict[str, Any]:
-    """Rates and latencies in milliseconds."""
+def summary(
+    took: dict[str, list[float]], seconds: float, before: dict[str, float], after: dict[str, float]
+) -> dict[str, Any]:
+    """Rates; latencies and processor time in milliseconds."""
     every = [value for values in took.values() for value in values]
     return {
         "calls": len(every),
@@ -168,6 +127,7 @@ def summary(took: dict[str, list[float]], seconds: float) -> dict[str, Any]:
         "mean_ms": round(statistics.fmean(every), 2),
         "p50_ms": round(statistics.median(every), 2),
         "p95_ms": round(statistics.quantiles(every, n=20)[-1], 2),
+        "processor_ms_per_call": {name: round(1000 * (after[name] - before[name]) / len(every), 3) for name in before},
         "p50_ms_by_tool": {name: round(statistics.median(values), 2) for name, values in sorted(took.items())},
     }
 
@@ -246,19 +206,20 @@ async def running(
         ]
 
 
-async def script_times(settings: Settings, agents: Sequence[AgentRegistered], *, processes: int) -> dict[str, Any]:
+async def script_times(settings: Settings, agents: Sequence[AgentRegistered], processors: Processors) -> dict[str, Any]:
     """Microseconds of the scripts in the store, by its own clock."""
-    names = {_script(name).sha: name for name in SCRIPTS}
+    names = {function_name(name).encode(): name for name in SCRIPTS}
     found: dict[str, list[int]] = defaultdict(list)
     async with store_to_read(settings) as url, Redis.from_url(url) as redis:
         await redis.config_set("slowlog-max-len", 20_000)
         await redis.config_set("slowlog-log-slower-than", 0)
         await redis.slowlog_reset()
-        await anyio.to_thread.run_sync(lambda: together(agents, processes=processes, seconds=4))
+        load = Load(processes=1, seconds=4)
+        await anyio.to_thread.run_sync(lambda: together(agents, load, processors))
         await redis.config_set("slowlog-log-slower-than", -1)
         for entry in await redis.slowlog_get(20_000):
             words = entry["command"].split(b" ", 2)
-            if words[0].upper() == b"EVALSHA" and (name := names.get(words[1].decode())):
+            if words[0].upper() == b"FCALL" and (name := names.get(words[1])):
                 found[name].append(entry["duration"])
     return {
         name: {"count": len(values), "median_us": statistics.median(values), "max_us": max(values)}
@@ -275,46 +236,57 @@ async def measure(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
     await fill(settings, few, nodes=min(given.nodes, FEW + OPEN), lemmas=FEW)
     await fill(settings, many, nodes=given.nodes, lemmas=given.lemmas)
     filled_s = time.perf_counter() - began
-    rounds: dict[str, list[dict[str, Any]]] = {"few": [], "many": []}
-    async with running(data, folder, (few, many), agents=given.agents) as (few_team, many_team):
+    load = Load(processes=given.processes, seconds=given.seconds, rate=given.rate, is_modern=given.modern)
+    fastest = msgspec.structs.replace(load, rate=None)
+    alone = msgspec.structs.replace(fastest, processes=1)
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    async with running(data, folder, (few, many), agents=given.agents) as teams:
+        processors = Processors(data)
+
+        async def take(name: str, team: Sequence[AgentRegistered], load: Load) -> None:
+            found[name].append(await anyio.to_thread.run_sync(lambda: together(team, load, processors)))
+
         for _ in range(given.rounds):
-            for name, team in (("few", few_team), ("many", many_team)):
-                found = await anyio.to_thread.run_sync(
-                    lambda team=team: together(team, processes=given.processes, seconds=given.seconds)
-                )
-                rounds[name].append(found)
-        alone = await anyio.to_thread.run_sync(
-            lambda: [together(team[:1], processes=1, seconds=given.seconds) for team in (few_team, many_team)]
-        )
-        scripts = await script_times(settings, many_team[:4], processes=1)
-    ratio = [big["mean_ms"] / small["mean_ms"] for small, big in zip(rounds["few"], rounds["many"], strict=True)]
+            for size, team in zip(("few", "many"), teams, strict=True):
+                await take(f"by_the_clock_{size}", team, load)
+                await take(f"one_agent_{size}", team[:1], alone)
+        await take("fastest_many", teams[1], fastest)
+        scripts = await script_times(settings, teams[1][:4], processors)
     return {
-        "agents": given.agents, "client_processes": given.processes, "nodes": given.nodes,
+        "agents": given.agents, "client_processes": given.processes, "nodes": given.nodes, "rate": given.rate,
+        "protocol": "2026-07-28" if given.modern else "2025-11-25",
         "lemmas": {"few": FEW, "many": given.lemmas}, "fill_s": round(filled_s, 1),
-        "few": rounds["few"], "many": rounds["many"],
-        "one_agent": {"few": alone[0], "many": alone[1]},
-        "cost_many_over_few": round(statistics.median(ratio), 3),
-        "cost_many_over_few_one_agent": round(alone[1]["mean_ms"] / alone[0]["mean_ms"], 3),
-        "scripts": scripts,
+        "cost_many_over_few": costs(found), "scripts": scripts, **found,
     }  # fmt: skip
+
+
+def costs(found: dict[str, list[dict[str, Any]]]) -> dict[str, float]:
+    """Median over the rounds of many over few: processor time under load, and the time of a call of one agent alone."""
+
+    def ratio(name: str, cost: Callable[[dict[str, Any]], float]) -> float:
+        rounds = zip(found[f"{name}_few"], found[f"{name}_many"], strict=True)
+        return round(statistics.median(cost(many) / cost(few) for few, many in rounds), 3)
+
+    return {
+        "processor_time": ratio("by_the_clock", lambda one: sum(one["processor_ms_per_call"].values())),
+        "one_agent_mean": ratio("one_agent", lambda one: one["mean_ms"]),
+    }
 
 
 def main() -> None:
     """Print the measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--agents", type=int, default=32)
-    parser.add_argument("--processes", type=int, default=4)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=220, help="calls per second of all agents together")
+    parser.add_argument("--modern", action="store_true", help="the protocol without sessions")
     parser.add_argument("--lemmas", type=int, default=1_000)
     parser.add_argument("--nodes", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--full", action="store_true", help="10,000 lemmas, 2,000 nodes, three rounds")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     configure_logs(level="error")
-    if given.worker:
-        print(json.dumps(anyio.run(work, json.loads(sys.stdin.readline()))))
-        return
     if given.full:
         given.lemmas, given.nodes, given.rounds = 10_000, 2_000, 3
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:

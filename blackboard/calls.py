@@ -21,7 +21,7 @@ class Calls:
 
     def __init__(self, store: EpisodeStore) -> None:
         self._store = store
-        self._shown: dict[str, int] = {}
+        self._shown: dict[str, tuple[int, bool]] = {}
 
     async def begin_call(self, episode: str, agent: str, *, renew_ttl_s: float | None = None) -> CallToken:
         """Count a call and commit what earlier replies delivered, unless another call of the agent is in flight.
@@ -40,8 +40,9 @@ class Calls:
 
     async def end_call(self, token: CallToken, *, is_delivered: bool = True) -> None:
         """End a call. `is_delivered` is false when the reply cannot have reached the agent: its news is sent again."""
-        up_to = self._shown.pop(token.call, 0)
+        up_to, has_news = self._shown.pop(token.call, (0, False))
         args = {"agent": token.agent, "call": token.call, "up_to": up_to, "is_delivered": is_delivered}
+        args |= {"has_news": has_news}
         keys = [calls_key(token.episode, token.agent)]
         await self._store.ask("end_call", episode=token.episode, args=args, extra_keys=keys)
 
@@ -59,5 +60,5 @@ class Calls:
             page = extend(page, token, events, limit_bytes)
             read_to = entries[-1].seq if entries else read_to
             is_end = len(entries) < _PAGE_ENTRIES
-        self._shown[token.call] = page.up_to
+        self._shown[token.call] = (page.up_to, bool(page.events))
         return page

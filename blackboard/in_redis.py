@@ -6,20 +6,16 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
-from functools import cache
-from hashlib import sha1
-from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 from uuid import uuid4
 
 import anyio
 import msgspec
-from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
+from hiredis import ReplyError
+from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as ConnectionFailed
-from redis.exceptions import NoScriptError, OutOfMemoryError, ReadOnlyError, RedisError
-from redis.exceptions import TimeoutError as TimedOut
+from redis.exceptions import RedisError
 
 from bus.errors import (
     AdapterError,
@@ -33,17 +29,20 @@ from bus.errors import (
 )
 
 from .chain import Entry
+from .connection import CONNECT_WAIT_S, REPLY_WAIT_S, Address, Command, SharedConnection, Unreachable, Word
 from .keys import is_episode_id, key, operation_key, shared_keys
+from .scripts_library import FUNCTION_MISSING, function_name, library
 
-_PRELUDE = ("text", "log", "leases", "plan")
-_CONNECTIONS_MAX = 16
-_REPLY_WAIT_S = 10.0
-_CONNECT_WAIT_S = 2.0
 _RETRY_DELAYS_S = (0.05, 0.2, 0.5)
 _RETRY_RECORD_S = 60  # covers our own retries
 _NAMED_RECORD_S = 86_400  # covers a caller who repeats an operation later
 _NEAREST_AMONG_MAX = 2_000
 _ARGS_MAX_BYTES = 1_000_000  # protects the store; the limits that agents meet are lower
+
+_AWAY = (
+    "LOADING", "READONLY", "OOM", "MISCONF", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS", "NOAUTH", "NOPERM", "TRYAGAIN",
+)  # fmt: skip
+"""Refusals of everything, as good as no server."""
 
 # Everything that lasts of an episode, at one moment: number of the last event, then names and contents.
 _DUMP = """
@@ -60,53 +59,31 @@ return found
 
 _T = TypeVar("_T")
 
-_UNREACHABLE = (ConnectionFailed, TimedOut, ReadOnlyError, OutOfMemoryError, OSError)
-
-
-class Script(msgspec.Struct, frozen=True, kw_only=True):
-    """A script's text and the name under which the server caches it."""
-
-    text: str
-    sha: str
-
-
-@cache
-def _script(name: str) -> Script:
-    folder = Path(__file__).parent / "scripts"
-    parts = [folder / "prelude" / f"{part}.lua" for part in _PRELUDE] + [folder / f"{name}.lua"]
-    text = "\n".join(part.read_text(encoding="utf-8") for part in parts)
-    return Script(text=text, sha=sha1(text.encode(), usedforsecurity=False).hexdigest())
-
 
 class EpisodeStore:
     """One server. Everything raises StorageUnavailable when it stays out of reach over several tries."""
 
-    def __init__(self, client: Redis, blocking_client: Redis) -> None:
-        self._client = client
+    def __init__(self, connection: SharedConnection, blocking_client: Redis) -> None:
+        self._connection = connection
         self._blocking_client = blocking_client
 
     @classmethod
     @asynccontextmanager
     async def open(cls, url: str) -> AsyncGenerator[Self]:
         """Open connections to `url` as they are needed; close them at the end of the block."""
-        options = _options()
-        limits = {"max_connections": _CONNECTIONS_MAX, "timeout": _REPLY_WAIT_S}
-        client = Redis.from_pool(BlockingConnectionPool.from_url(url, **limits, **options))
-        blocking_client = Redis.from_pool(ConnectionPool.from_url(url, **options))
+        pool = ConnectionPool.from_url(url, **_options())
+        connection = SharedConnection(_address(pool))
+        blocking_client = Redis.from_pool(pool)
         try:
-            yield cls(client, blocking_client)
+            yield cls(connection, blocking_client)
         finally:
+            connection.close()
             with anyio.CancelScope(shield=True):
-                await client.aclose()
                 await blocking_client.aclose()
 
     async def ping(self) -> None:
         """Return when the server answers."""
-
-        async def send() -> Any:
-            return await self._client.execute_command("PING")
-
-        await self._insist(send)
+        await self._send("PING")
 
     async def change(
         self, script: str, *, episode: str, op: str | None, args: Mapping[str, object], extra_keys: Sequence[str] = ()
@@ -127,28 +104,25 @@ class EpisodeStore:
         if not is_episode_id(episode):
             raise _unknown_episode(episode)
 
-        async def send() -> list[Any]:
-            async with self._client.pipeline(transaction=True) as batch:
-                batch.execute_command("EXISTS", key(episode, "meta"))
-                for verb, name, *rest in commands:
-                    batch.execute_command(verb, key(episode, name), *rest)
-                return await batch.execute()
-
-        is_known, *replies = await self._insist(send)
+        wanted: list[Command] = [("EXISTS", key(episode, "meta"))]
+        wanted += [(verb, key(episode, name), *rest) for verb, name, *rest in commands]
+        is_known, *replies = await self._insist(lambda: self._at_once(wanted))
         if not is_known:
             raise _unknown_episode(episode)
-        return replies
+        return [
+            _mapping(reply) if verb == "HGETALL" else reply for (verb, *_), reply in zip(commands, replies, strict=True)
+        ]
 
     async def entries(self, episode: str, after_seq: int, limit: int) -> list[Entry]:
         """Return log entries in order."""
         (rows,) = await self.read(episode, ("XRANGE", "events", f"{after_seq + 1}-0", "+", "COUNT", limit))
-        return [_entry(*row) for row in rows]
+        return [_entry(number, _mapping(fields)) for number, fields in rows]
 
     async def dump(self, episode: str) -> tuple[int, dict[str, bytes]]:
         """Return the number of the last event and all that the store holds, by the names of the keys."""
         if not is_episode_id(episode):
             raise _unknown_episode(episode)
-        found = await self._insist(lambda: self._send("EVAL", _DUMP, 1, key(episode, "meta"), key(episode, "")))
+        found = await self._send("EVAL", _DUMP, 1, key(episode, "meta"), key(episode, ""))
         seq, *rest = found
         if seq is None:
             raise _unknown_episode(episode)
@@ -158,35 +132,44 @@ class EpisodeStore:
         """Put in what `dump` returned."""
         if not is_episode_id(episode):
             raise _unknown_episode(episode)
-        if await self._insist(lambda: self._send("EXISTS", key(episode, "meta"))):
+        if await self._send("EXISTS", key(episode, "meta")):
             raise Duplicate(f"there is an episode {episode} already", id=episode)
+        wanted = [("RESTORE", key(episode, name), 0, content, "REPLACE") for name, content in keys.items()]
         try:
-            async with self._client.pipeline(transaction=True) as batch:
-                for name, content in keys.items():
-                    batch.execute_command("RESTORE", key(episode, name), 0, content, "REPLACE")
-                await batch.execute()
-        except RedisError as error:
+            await self._insist(lambda: self._at_once(wanted))
+        except Internal as error:
             await self.remove(episode, tuple(keys))
             raise BadArguments(
-                "this store cannot read the archive", hint="use the same store", cause=str(error)
+                "this store cannot read the archive", hint="use the same store", **error.facts
             ) from error
 
     async def remove(self, episode: str, names: Sequence[str]) -> None:
         """Remove keys of an episode."""
         words = [key(episode, name) for name in names]
         if words:
-            await self._insist(lambda: self._send("DEL", *words))
+            await self._send("DEL", *words)
 
     async def items(self, name: str) -> list[bytes]:
         """Return a list that belongs to no episode."""
-        return await self._insist(lambda: self._send("LRANGE", name, 0, -1))
+        return await self._send("LRANGE", name, 0, -1)
 
     async def evaluate(self, script: str, name: str, *args: str | int | bytes) -> Any:
         """Run a script, which may run twice without harm, on a key that belongs to no episode."""
-        return await self._insist(lambda: self._send("EVAL", script, 1, name, *args))
+        return await self._send("EVAL", script, 1, name, *args)
 
-    async def _send(self, *words: str | int | bytes) -> Any:
-        return await self._client.execute_command(*words)
+    async def _send(self, *words: Word) -> Any:
+        async def send() -> Any:
+            (reply,) = await self._connection.ask(words)
+            return _unless_refused(reply)
+
+        return await self._insist(send)
+
+    async def _at_once(self, commands: Sequence[Command]) -> list[Any]:
+        """Run commands at one moment; of two, the first only asks whether there is an episode."""
+        if len(commands) == 2:
+            return [_unless_refused(reply) for reply in await self._connection.ask(*commands)]
+        *_, replies = await self._connection.ask(("MULTI",), *commands, ("EXEC",))
+        return [_unless_refused(reply) for reply in cast("list[Any]", _unless_refused(replies))]
 
     async def next_entries(self, episode: str, after_seq: int, *, limit: int, block_s: float) -> list[Entry]:
         """Return log entries as soon as there are any, on a connection of its own; empty after `block_s`."""
@@ -201,17 +184,17 @@ class EpisodeStore:
     async def _run(
         self, name: str, episode: str, extra_keys: Sequence[str], keep_s: int, args: Mapping[str, object]
     ) -> Any:
-        script = _script(name)
         if not is_episode_id(episode):
             raise _unknown_episode(episode)
         keys = [*shared_keys(episode), *extra_keys]
-        words = (len(keys), *keys, episode, keep_s, _encode(args))
+        call = ("FCALL", function_name(name), len(keys), *keys, episode, keep_s, _encode(args))
 
         async def send() -> Any:
-            try:
-                return await self._client.execute_command("EVALSHA", script.sha, *words)
-            except NoScriptError:
-                return await self._client.execute_command("EVAL", script.text, *words)
+            (reply,) = await self._connection.ask(call)
+            if isinstance(reply, ReplyError) and FUNCTION_MISSING in str(reply):
+                loaded, reply = await self._connection.ask(("FUNCTION", "LOAD", "REPLACE", library()), call)
+                _unless_refused(loaded)
+            return _unless_refused(reply)
 
         outcome, *rest = await self._insist(send)
         if outcome == b"ok":
@@ -222,14 +205,13 @@ class EpisodeStore:
         for delay_s in _RETRY_DELAYS_S:
             try:
                 return await send()
-            except _UNREACHABLE:
+            except (Unreachable, RedisError, OSError):
                 await anyio.sleep(delay_s)
-            except RedisError as error:
-                raise _storage_error(error) from error
         try:
             return await send()
-        except (*_UNREACHABLE, RedisError) as error:
-            raise _storage_error(error) from error
+        except (Unreachable, RedisError, OSError) as error:
+            hint = "try again in a few seconds"
+            raise StorageUnavailable("the store cannot be reached", hint=hint, cause=str(error)) from error
 
     async def _refusal(self, episode: str, code: bytes, message: bytes, hint: bytes, facts: bytes) -> AdapterError:
         fields: dict[str, object] = msgspec.json.decode(facts)
@@ -248,10 +230,35 @@ class EpisodeStore:
 def _options() -> dict[str, Any]:
     return {
         "protocol": 2,
-        "socket_timeout": _REPLY_WAIT_S,
-        "socket_connect_timeout": _CONNECT_WAIT_S,
+        "socket_timeout": REPLY_WAIT_S,
+        "socket_connect_timeout": CONNECT_WAIT_S,
         "retry": Retry(NoBackoff(), 0),
     }
+
+
+def _address(pool: ConnectionPool) -> Address:
+    """What the URL of the pool says, as redis-py reads it."""
+    found: Any = pool.make_connection()
+    login = tuple(word for word in (found.username, found.password) if word)
+    database = int(found.db or 0)
+    if (path := getattr(found, "path", None)) is not None:
+        return Address(path=path, login=login, database=database)
+    tls = found.ssl_context.get() if hasattr(found, "ssl_context") else None
+    return Address(host=found.host, port=int(found.port), tls=tls, login=login, database=database)
+
+
+def _unless_refused(reply: Any) -> Any:
+    """The reply, unless it says that the server refused.
+
+    Raises:
+        Unreachable: it refuses everything for now.
+        Internal: it refuses this command.
+    """
+    if not isinstance(reply, ReplyError):
+        return reply
+    if str(reply).startswith(_AWAY):
+        raise Unreachable(str(reply))
+    raise Internal("the store refused a command", cause=str(reply))
 
 
 def _encode(args: Mapping[str, object]) -> bytes:
@@ -263,6 +270,10 @@ def _encode(args: Mapping[str, object]) -> bytes:
     if len(encoded) > _ARGS_MAX_BYTES:
         raise TooLarge("the text is too long", hint="split it", cap=_ARGS_MAX_BYTES)
     return encoded
+
+
+def _mapping(flat: Sequence[bytes]) -> dict[bytes, bytes]:
+    return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
 def _entry(id: bytes, fields: Mapping[bytes, bytes]) -> Entry:  # noqa: A002
@@ -279,10 +290,3 @@ def _entry(id: bytes, fields: Mapping[bytes, bytes]) -> Entry:  # noqa: A002
 
 def _unknown_episode(episode: str) -> UnknownId:
     return UnknownId(f"there is no episode {episode}", kind="episode", id=episode, nearest=[])
-
-
-def _storage_error(error: Exception) -> AdapterError:
-    refuses_all = str(error).startswith(("MISCONF", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS", "NOAUTH", "NOPERM"))
-    if isinstance(error, _UNREACHABLE) or refuses_all:
-        return StorageUnavailable("the store cannot be reached", hint="try again in a few seconds", cause=str(error))
-    return Internal("the store refused a command", cause=str(error))

@@ -146,8 +146,10 @@ class Leases:
         Raises:
             UnknownId: no such node (facts: nearest).
         """
-        node = (await Plan(self._store).node(episode, node)).id
         (count,) = await self._store.read(episode, ("HGET", "tries", node))
+        if count is None:
+            node = (await Plan(self._store).node(episode, node)).id
+            (count,) = await self._store.read(episode, ("HGET", "tries", node))
         last = int(count or 0)
         fields = [f"{node}#{number}" for number in range(max(1, last - limit + 1), last + 1)]
         if not fields:

@@ -8,10 +8,10 @@ import msgspec
 from bus.errors import BadArguments
 
 from .in_redis import EpisodeStore
-from .types import Alternative, Candidate, Lease, LemmaNote, Node, NodeDraft, NodeStatus, Recorded, Same
+from .types import Alternative, Candidate, Lease, LemmaNote, Node, NodeDraft, Recorded, Same
 
 _NODE_ID = re.compile(r"n\d+")
-_ESCAPED = re.compile(r"[\x00-\x1f\x7f\"\\/]")  # looks different in JSON
+_EPISODES_KEPT = 8
 
 
 class Plan:
@@ -19,6 +19,7 @@ class Plan:
 
     def __init__(self, store: EpisodeStore) -> None:
         self._store = store
+        self._texts: dict[str, _Texts] = {}
 
     async def add_node(
         self, episode: str, actor: str, draft: NodeDraft, *, open_parts_max: int | None = None, op: str | None = None
@@ -92,21 +93,33 @@ class Plan:
         found = [_node(fixed[name], status[name], closed_by.get(name), down.get(name)) for name in fixed]
         return sorted(found, key=lambda node: node.at_seq)
 
-    async def nodes_with(self, episode: str, words: Sequence[str]) -> list[Node]:
-        """Return the nodes that may contain all of the lower-case words, oldest first; those that cannot are left out.
+    async def nodes_with(self, episode: str, words: Sequence[str], *, limit: int) -> tuple[list[Node], int]:
+        """Return the oldest nodes that contain all of the lower-case words, and how many there are.
 
-        Cheap with thousands of nodes: only those few are decoded.
+        Cheap with thousands of nodes: what they say is kept here, and read again only when nodes were added or revised.
         """
-        (rows,) = await self._store.read(episode, ("HVALS", "nodes"))
-        plain = [word for word in words if not _ESCAPED.search(word)]
-        found = [msgspec.json.decode(row, type=Node) for row in rows if _has_all(row, plain)]
-        if not found:
-            return []
-        ids = [node.id for node in found]
-        columns = [("HMGET", name, *ids) for name in ("status", "closed_by", "down")]
-        rest = zip(*(await self._store.read(episode, *columns)), strict=True)
-        whole = [_with_state(node, *columns) for node, columns in zip(found, rest, strict=True)]
-        return sorted(whole, key=lambda node: node.at_seq)
+        texts = await self._texts_of(episode)
+        ids = [node for node, text in texts.items() if all(word in text for word in words)]
+        if not ids:
+            return [], 0
+        columns = [("HMGET", name, *ids[:limit]) for name in ("nodes", "status", "closed_by", "down")]
+        rows = await self._store.read(episode, *columns)
+        return list(map(_node, *rows)), len(ids)
+
+    async def _texts_of(self, episode: str) -> dict[str, str]:
+        known = self._texts.setdefault(episode, _Texts())
+        (found,) = await self._store.read(episode, ("HMGET", "meta", "nodes", "revisions"))
+        nodes, revisions = (int(number or 0) for number in found)
+        if revisions != known.revisions:
+            known = self._texts[episode] = _Texts(revisions=revisions)
+        missing = [f"n{number}" for number in range(len(known.by_node), nodes)]
+        if missing:
+            (rows,) = await self._store.read(episode, ("HMGET", "nodes", *missing))
+            for node in map(_decoded, rows):
+                known.by_node[node.id] = f"{node.id} {node.name} {node.statement} {node.note}".lower()
+            while len(self._texts) > _EPISODES_KEPT:
+                del self._texts[next(iter(self._texts))]
+        return known.by_node
 
     async def node(self, episode: str, id_or_name: str) -> Node:
         """Return one node.
@@ -158,6 +171,14 @@ class Plan:
         return [msgspec.json.decode(row, type=LemmaNote) for row in rows]
 
 
+class _Texts:
+    """What the nodes of an episode say, in lower case, oldest first, as of so many revisions."""
+
+    def __init__(self, *, revisions: int = 0) -> None:
+        self.revisions = revisions
+        self.by_node: dict[str, str] = {}
+
+
 def _refuse_id(name: str) -> None:
     if not name or _NODE_ID.fullmatch(name):
         raise BadArguments(f"{name!r} cannot be a part's name", hint="take a word that says what it is about")
@@ -171,22 +192,18 @@ def _words(line: bytes | None) -> tuple[str, ...]:
     return tuple(line.decode().split()) if line else ()
 
 
-def _has_all(row: bytes, words: Sequence[str]) -> bool:
-    lowered = row.decode().lower()
-    return all(word in lowered for word in words)
-
-
 def _node(fixed: bytes, status: bytes, lemma: bytes | None, down: bytes | None) -> Node:
-    return _with_state(msgspec.json.decode(fixed, type=Node), status, lemma, down)
+    """A node from what never changes about it, as JSON, and what does; put together as text it is decoded once."""
+    alternatives = b'","'.join((down or b"").split())
+    parts = [fixed[:-1], b',"status":"', status, b'"']
+    if lemma:
+        parts += [b',"lemma":"', lemma, b'"']
+    if alternatives:
+        parts += [b',"alternatives":["', alternatives, b'"]']
+    return _decoded(b"".join([*parts, b"}"]))
 
 
-def _with_state(node: Node, status: bytes, lemma: bytes | None, down: bytes | None) -> Node:
-    return msgspec.structs.replace(
-        node,
-        status=msgspec.convert(status.decode(), NodeStatus),
-        lemma=lemma.decode() if lemma else None,
-        alternatives=_words(down),
-    )
+_decoded = msgspec.json.Decoder(Node).decode
 
 
 class _Around(msgspec.Struct, frozen=True, kw_only=True):

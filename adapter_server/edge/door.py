@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.inbound import MCP_NAME_HEADER
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
@@ -19,6 +20,8 @@ from .server import CALLER, McpServer
 from .sessions import IDLE_S, KnownSessions
 
 SESSION_HEADER = "mcp-session-id"
+MAY_WAIT = frozenset({"wait", "check", "job", "plan", "refute", "find", "submit"})
+"""Tools that may take longer than a moment."""
 _WILDCARD_HOSTS = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not bound to
 
 
@@ -40,21 +43,24 @@ class McpDoor:
     Clients of the older protocol keep a session with the server. A session that this process does not know, since the
     server was restarted or the session has expired, is answered without one instead of being refused: the official
     clients do not open a new session by themselves.
+
+    Answers are plain JSON, which costs half of what an event stream does. Clients of the newer protocol name the tool
+    in a header and cancel a call by hanging up: where a call may wait, somebody watches the connection meanwhile.
     """
 
     def __init__(self, server: McpServer, authenticator: Authenticator, *, host: str) -> None:
         self._authenticator = authenticator
         security = security_settings(host)
         self._sessions = KnownSessions()
-        self._stateful = StreamableHTTPSessionManager(
-            server.sdk, security_settings=security, session_idle_timeout=IDLE_S
-        )
-        self._stateless = StreamableHTTPSessionManager(server.sdk, stateless=True, security_settings=security)
+        common: Any = {"app": server.sdk, "security_settings": security}
+        self._stateful = StreamableHTTPSessionManager(**common, json_response=True, session_idle_timeout=IDLE_S)
+        self._stateless = StreamableHTTPSessionManager(**common, json_response=True, stateless=True)
+        self._watched = StreamableHTTPSessionManager(**common, stateless=True)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Serve inside the block; its end closes all sessions and streams."""
-        async with self._stateful.run(), self._stateless.run():
+        async with self._stateful.run(), self._stateless.run(), self._watched.run():
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,6 +73,9 @@ class McpDoor:
         token = AccessToken(token="", client_id=f"{caller.episode}/{caller.agent}", scopes=[])
         scope = {**scope, CALLER: caller, "user": AuthenticatedUser(token)}
         session = headers.get(SESSION_HEADER)
+        if headers.get(MCP_NAME_HEADER) in MAY_WAIT:
+            await self._watched.asgi_app(scope, receive, send)
+            return
         if session is not None and scope["method"] == "POST" and not self._sessions.use(session):
             await self._stateless.asgi_app(scope, receive, send)
             return

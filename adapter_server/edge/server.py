@@ -9,6 +9,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.requests import Request
 
 from adapter_server.bundle import Bundle
 from adapter_server.tools.caller import Caller
@@ -53,7 +54,9 @@ class McpServer:
         return types.ListToolsResult(tools=self._tools[bundle.id])
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        answer = await self._dispatcher.call(caller_of(ctx), params.name, params.arguments or {})
+        caller, request = caller_of(ctx), ctx.request
+        is_gone = request.is_disconnected if isinstance(request, Request) else None
+        answer = await self._dispatcher.call(caller, params.name, params.arguments or {}, is_gone=is_gone)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)], is_error=answer.is_error
         )

@@ -88,7 +88,7 @@ async def _release(arguments: ClaimArguments, *, caller: Caller, board: Board) -
     attempt = await board.release(
         caller.episode,
         caller.agent,
-        node=(await board.node(caller.episode, _node(arguments))).id,
+        node=_node(arguments),
         outcome=arguments.outcome or "abandoned",
         note=arguments.note or "",
     )
@@ -104,7 +104,7 @@ async def _hand_off(arguments: ClaimArguments, *, caller: Caller, board: Board) 
     lease = await board.hand_off(
         caller.episode,
         caller.agent,
-        node=(await board.node(caller.episode, _node(arguments))).id,
+        node=_node(arguments),
         to=arguments.to,
         ttl_s=_ttl(arguments, caller),
         per_agent=caller.policy.leases_per_agent,

@@ -1,7 +1,7 @@
 """One call, from raw arguments to the text that the agent reads. Every failure becomes such a text."""
 
 import math
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
@@ -28,6 +28,8 @@ from .schema import decode_arguments
 
 CALL_DEADLINE_S = 45.0
 MIN_LINE_BYTES = 80
+LONG_CALL_S = 1.0
+"""A caller may have given up on a call that takes longer; asking costs more than a short call is worth."""
 
 log = structlog.get_logger()
 
@@ -66,12 +68,17 @@ class Dispatcher:
         for scope in self._running:
             scope.cancel()
 
-    async def call(self, caller: Caller, tool: str, raw: Mapping[str, Any]) -> Answer:
-        """Run one tool. Never raises, except when the call itself is cancelled."""
+    async def call(
+        self, caller: Caller, tool: str, raw: Mapping[str, Any], *, is_gone: Callable[[], Awaitable[bool]] | None = None
+    ) -> Answer:
+        """Run one tool. Never raises, except when the call itself is cancelled.
+
+        `is_gone` tells whether the caller has hung up meanwhile: what a long call had to tell it is told again then.
+        """
         cap = caller.policy.reply_bytes
         try:
             with anyio.fail_after(CALL_DEADLINE_S) as scope, self._listed(scope):
-                return Answer(text=await self._run(caller, tool, raw))
+                return Answer(text=await self._run(caller, tool, raw, is_gone))
             error = Deadline("the server is stopping", hint="Try again in a few seconds.")
             return Answer(text=render_error(error, cap=cap), is_error=True)
         except AdapterError as error:
@@ -93,17 +100,21 @@ class Dispatcher:
         finally:
             self._running.discard(scope)
 
-    async def _run(self, caller: Caller, name: str, raw: Mapping[str, Any]) -> str:
+    async def _run(
+        self, caller: Caller, name: str, raw: Mapping[str, Any], is_gone: Callable[[], Awaitable[bool]] | None
+    ) -> str:
         owner = (caller.episode, caller.agent)
         self._rates.spend(owner, calls_per_s=caller.policy.rates.calls_per_s)
         lease_s = caller.policy.lease_s
+        began = anyio.current_time()
         token = await self._board.begin_call(caller.episode, caller.agent, renew_ttl_s=lease_s)
         is_delivered = False
         try:
             caller = msgspec.structs.replace(caller, seen_seq=token.shown)
             reply = await self._reply(caller, name, raw, token)
             page = await self._board.delta_page(token, caller.policy.delta_bytes)
-            is_delivered = True
+            is_long = anyio.current_time() - began > LONG_CALL_S
+            is_delivered = not (is_long and is_gone is not None and await is_gone())
             lines = news(page, reply, size=caller.policy.delta_bytes)
             return render_reply(reply, news=lines, cap=caller.policy.reply_bytes)
         finally:

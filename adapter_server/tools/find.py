@@ -1,6 +1,7 @@
 """`find`: search what the team has before proving it again."""
 
 from blackboard.board import Board
+from blackboard.types import Node
 from bus.errors import BadArguments
 from lemma_store.store import LemmaStore
 from lemma_store.types import Hit
@@ -22,6 +23,7 @@ async def find(arguments: FindArguments, *, caller: Caller, board: Board, lemma_
         raise BadArguments("find: give q, statement or goal")
     limit = min(arguments.limit or caller.policy.find_limit, caller.policy.find_limit)
     hits: list[Facts] = []
+    uncounted = 0
     if "lemmas" in arguments.in_:
         hits += [
             _lemma(hit, caller.policy.shown.statement_bytes)
@@ -29,14 +31,17 @@ async def find(arguments: FindArguments, *, caller: Caller, board: Board, lemma_
         ]
     words = (arguments.q or arguments.statement or arguments.goal or "").lower().split()
     if "nodes" in arguments.in_ and arguments.mode in (None, "text"):
-        hits += await _nodes(words, caller, board)
+        nodes, found = await board.nodes_with(caller.episode, words, limit=limit)
+        hits += [_node(node, caller.policy.shown.statement_bytes) for node in nodes]
+        uncounted = found - len(nodes)
     if "messages" in arguments.in_:
         hits += await _messages(words, caller, board)
     if "attempts" in arguments.in_:
         hits += await _attempts(words, caller, board)
-    left_out: Facts = {"left_out": {"hits": len(hits) - limit}} if len(hits) > limit else {}
+    count = len(hits) + uncounted
+    left_out: Facts = {"left_out": {"hits": count - limit}} if count > limit else {}
     first = f": {hits[0]['name']}" if hits else ""
-    return ToolReply(headline=f"{len(hits)} hits{first}", facts={"hits": hits[:limit]} | left_out, is_settled=False)
+    return ToolReply(headline=f"{count} hits{first}", facts={"hits": hits[:limit]} | left_out, is_settled=False)
 
 
 async def _lemmas(arguments: FindArguments, caller: Caller, lemma_store: LemmaStore, limit: int) -> list[Hit]:
@@ -60,20 +65,16 @@ def _lemma(hit: Hit, statement_bytes: int) -> Facts:
     }
 
 
-async def _nodes(words: list[str], caller: Caller, board: Board) -> list[Facts]:
-    return [
-        {
-            "kind": "node",
-            "id": node.id,
-            "name": node.name,
-            "statement": one_line(node.statement, caller.policy.shown.statement_bytes),
-            "relation": "text",
-            "author": node.author,
-            "how": f"{node.status}; claim take {node.id}" if node.status == "open" else node.status,
-        }
-        for node in await board.nodes_with(caller.episode, words)
-        if _matches(words, f"{node.id} {node.name} {node.statement} {node.note}")
-    ]
+def _node(node: Node, statement_bytes: int) -> Facts:
+    return {
+        "kind": "node",
+        "id": node.id,
+        "name": node.name,
+        "statement": one_line(node.statement, statement_bytes),
+        "relation": "text",
+        "author": node.author,
+        "how": f"{node.status}; claim take {node.id}" if node.status == "open" else node.status,
+    }
 
 
 async def _messages(words: list[str], caller: Caller, board: Board) -> list[Facts]:

@@ -22,7 +22,8 @@ def news_line(event: Event) -> str:
 
 def one_line(text: object, limit: int = _STATEMENT_BYTES) -> str:
     """A text on one line in at most `limit` bytes, without control characters."""
-    return cut("".join(char if char.isprintable() else " " for char in " ".join(str(text).split())), limit)
+    line = " ".join(str(text).split())
+    return cut(line if line.isprintable() else "".join(char if char.isprintable() else " " for char in line), limit)
 
 
 def _node_added(body: Body) -> str:

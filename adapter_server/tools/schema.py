@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, cast
 
 import msgspec
@@ -84,10 +85,7 @@ def decode_arguments(tool: str, raw: Mapping[str, Any], words: ToolWords) -> Arg
 
 def _as_list(kind: type[Arguments], name: str, value: object) -> object:
     """A single text where a list is wanted is a list of one; some hosts send lists as JSON text."""
-    wants_list = any(
-        field.encode_name == name and "list[" in str(field.type).lower() for field in msgspec.structs.fields(kind)
-    )
-    if not wants_list or not isinstance(value, str):
+    if not isinstance(value, str) or name not in _lists(kind):
         return value
     if value.startswith("["):
         try:
@@ -97,9 +95,19 @@ def _as_list(kind: type[Arguments], name: str, value: object) -> object:
     return [value]
 
 
+@cache
+def _fields(kind: type[Arguments]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
+
+
+@cache
+def _lists(kind: type[Arguments]) -> frozenset[str]:
+    return frozenset(field.encode_name for field in _fields(kind) if "list[" in str(field.type).lower())
+
+
 def _within_limits(arguments: Arguments, words: ToolWords) -> Arguments:
     changes: dict[str, float] = {}
-    for field in msgspec.structs.fields(arguments):
+    for field in _fields(type(arguments)):
         limits = words.parameters.get(field.encode_name)
         value = getattr(arguments, field.name)
         if limits is None or value is None or isinstance(value, bool):

@@ -1,4 +1,6 @@
 -- Further KEYS: the agent's calls in flight.
+-- A page without news only spares the next call a look at the same events: it is not worth a write to the disk.
+forgettable()
 if redis.call('ZREM', KEYS[FIRST_EXTRA_KEY], ARGS.call) == 0 or ARGS.up_to == 0 then
   return { 'ok', 'null' }
 end
@@ -15,6 +17,10 @@ end
 advance('shown')
 if ARGS.is_delivered then
   advance('delivered')
+end
+if ARGS.has_news then
+  lasting()
+  redis.call('HSET', COUNTS, ARGS.agent .. '|calls', redis.call('HGET', COUNTS, ARGS.agent .. '|calls'))
 end
 if #changes > 0 then
   redis.call('HSET', CURSORS, unpack(changes))

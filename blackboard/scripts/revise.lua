@@ -21,6 +21,7 @@ if ARGS.name and ARGS.name ~= fixed.name then
   name = free_name(ARGS.name)
   redis.call('HSET', NAMES, name, node)
 end
+redis.call('HINCRBY', META, 'revisions', 1)
 append_event('node_revised', ARGS.actor, object('node', text(node), 'name', text(name), 'note', text(note)))
 redis.call('HSET', NODES, node, object('id', text(node), 'name', text(name), 'statement', text(fixed.statement),
   'statement_hash', text(fixed.statement_hash), 'note', text(note), 'author', text(fixed.author),

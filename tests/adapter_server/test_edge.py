@@ -152,6 +152,24 @@ async def test_an_ended_session_is_forgotten(ada: AgentRegistered) -> None:
         assert (await http.post(ada.url, json=tool_call("digest"), headers=session)).status_code == 200
 
 
+async def test_what_a_call_had_to_tell_after_its_caller_hung_up_is_told_again(team: Join, ada: AgentRegistered) -> None:
+    """In the older protocol a broken connection does not end a call."""
+    headers = ACCEPT | {"Authorization": f"Bearer {ada.token}"}
+    message = tool_call("wait")
+    message["params"]["arguments"] = {"for": ["mail"], "timeout_s": 30}
+    async with team("edge-bob") as bob, httpx2.AsyncClient(timeout=30) as http:
+        opened = await http.post(ada.url, json=initialize(), headers=headers)
+        headers |= {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        assert (await http.post(ada.url, json=tool_call("digest"), headers=headers)).status_code == 200
+        with pytest.raises(httpx2.ReadTimeout):
+            await http.post(ada.url, json=message, headers=headers, timeout=1.3)
+        await bob.ok("say", type="note", text="only once", to=["edge-ada"])
+        await bob.ok("digest")
+        message["params"] = {"name": "get", "arguments": {"id": "problem"}}
+        answer = await http.post(ada.url, json=message, headers=headers)
+        assert "message_sent" in answer.text
+
+
 async def test_foreign_host_and_origin_headers_are_refused(ada: AgentRegistered) -> None:
     headers = ACCEPT | {"Authorization": f"Bearer {ada.token}"}
     async with httpx2.AsyncClient() as http:

@@ -77,11 +77,19 @@ async def test_nodes_are_searched_by_their_words(board: Board, episode: str) -> 
     for name, statement in (("one", "∀ x, Rev x = x"), ("two", 'x / 2 = "a"'), ("three", "rev = rev")):
         await board.add_node(episode, "ada", draft(name, statement))
     await board.record_lemma(episode, "ada", proof_of("three", lemma="l"))
-    assert [node.id for node in await board.nodes_with(episode, ["rev"])] == ["n1", "n3"]
-    assert [node.id for node in await board.nodes_with(episode, ["∀", "rev"])] == ["n1"]
-    assert "n2" in [node.id for node in await board.nodes_with(episode, ["/", '"a"'])]
-    assert await board.nodes_with(episode, ["nowhere"]) == []
-    assert await board.nodes_with(episode, []) == await board.nodes(episode)
+
+    async def found(*words: str, limit: int = 9) -> list[str]:
+        nodes, count = await board.nodes_with(episode, words, limit=limit)
+        return [node.id for node in nodes] + [f"{count} in all"]
+
+    assert await found("rev") == ["n1", "n3", "2 in all"]
+    assert await found("rev", limit=1) == ["n1", "2 in all"]
+    assert await found("∀", "rev") == ["n1", "1 in all"]
+    assert await found("/", '"a"') == ["n2", "1 in all"]
+    assert await found("nowhere") == ["0 in all"]
+    assert await board.nodes_with(episode, [], limit=9) == (await board.nodes(episode), 4)
+    await board.revise(episode, "ada", node="n2", note="about halves of rev")
+    assert await found("rev", "halves") == ["n2", "1 in all"]
 
 
 async def test_feedback_is_in_the_log_and_in_nobodys_news(board: Board, episode: str) -> None:

@@ -102,7 +102,7 @@ class LateStore(EpisodeStore):
     """A store in which bob is faster than every other claim and gives up right after it."""
 
     async def change(self, script: str, *, episode: str, **rest: Any) -> bytes:
-        rival = Board(EpisodeStore(self._client, self._blocking_client))
+        rival = Board(EpisodeStore(self._connection, self._blocking_client))
         await take(rival, episode, "bob")
         try:
             return await super().change(script, episode=episode, **rest)

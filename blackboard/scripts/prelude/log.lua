@@ -1,3 +1,13 @@
+-- What is written between `forgettable` and `lasting` is in the store's memory only: it costs no write to the disk, and
+-- after a crash it is as it was before, or not there.
+local function forgettable()
+  redis.set_repl(redis.REPL_NONE)
+end
+
+local function lasting()
+  redis.set_repl(redis.REPL_ALL)
+end
+
 -- Refusals that every change may answer, and the hash-chained log.
 local function unknown(what, id)
   return fail('unknown_id', 'there is no ' .. what .. ' ' .. id, '', object('kind', text(what), 'id', text(id)))

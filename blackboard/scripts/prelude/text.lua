@@ -1,18 +1,19 @@
--- Stands in front of every script. KEYS: the episode's keys in the order of keys.py, then the operation's record,
--- then what the script says. ARGV: episode, seconds to keep the operation's record, arguments as JSON.
+-- Stands in front of the library. Every script begins with `enter`.
+-- keys: the episode's keys in the order of keys.py, then the operation's record, then what the script says.
+-- argv: episode, seconds to keep the operation's record, arguments as JSON.
 -- JSON is composed from text so that fields keep their order and an empty list stays a list.
 local EVENTS, META, NODES, STATUS, CLOSED_BY, NAMES, STATEMENTS, OPEN, DEPTHS, ALTERNATIVES, DOWN, UP, MISSING, READY,
   LEASES, EXPIRY, HOLDERS, HOLDINGS, FENCES, ATTEMPTS, TRIES, AGENTS, COUNTS, CURSORS, LEMMAS, LEMMA_ORDER, PROOFS,
-  CLOSINGS, MESSAGES, MAIL, OPERATION = unpack(KEYS)
+  CLOSINGS, MESSAGES, MAIL, OPERATION
+local KEYS, EPISODE, KEEP_S, ARGS, NOW
 local FIRST_EXTRA_KEY = 32
-local EPISODE, KEEP_S = ARGV[1], tonumber(ARGV[2])
-local ARGS = cjson.decode(ARGV[3])
-local CLOCK = redis.call('TIME')
-local NOW = CLOCK[1] * 1000 + math.floor(CLOCK[2] / 1000)
 local FAR = 1000 -- depth of a node that nothing connects to the theorem
 local DEPTH_STEP = 10000000 -- more nodes than an episode can have
 
-local text = cjson.encode
+-- cjson is not there yet when the library is loaded.
+local function text(value)
+  return cjson.encode(value)
+end
 
 local function integer(number)
   return string.format('%.0f', number)
@@ -91,4 +92,13 @@ end
 local function earlier_reply()
   local json = KEEP_S > 0 and redis.call('GET', OPERATION)
   return json and { 'ok', json }
+end
+
+local function enter(keys, argv)
+  EVENTS, META, NODES, STATUS, CLOSED_BY, NAMES, STATEMENTS, OPEN, DEPTHS, ALTERNATIVES, DOWN, UP, MISSING, READY,
+    LEASES, EXPIRY, HOLDERS, HOLDINGS, FENCES, ATTEMPTS, TRIES, AGENTS, COUNTS, CURSORS, LEMMAS, LEMMA_ORDER, PROOFS,
+    CLOSINGS, MESSAGES, MAIL, OPERATION = unpack(keys, 1, 31)
+  KEYS, EPISODE, KEEP_S, ARGS = keys, argv[1], tonumber(argv[2]), cjson.decode(argv[3])
+  local clock = redis.call('TIME')
+  NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
 end
