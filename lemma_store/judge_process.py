@@ -279,7 +279,8 @@ def _guarded(ask: Ask, work: Any) -> Answer:
 
 
 def main() -> None:
-    """Serve on standard input and output."""
+    """Serve on standard input and output, no longer than the process that asks lives."""
+    die_with_parent(signal.SIGKILL)  # a replay at the start would not notice that the input ended
     # Lean derives its stack guard from this limit when it initialises.
     _, hard = resource.getrlimit(resource.RLIMIT_STACK)
     wanted = _STACK_BYTES if hard == resource.RLIM_INFINITY else min(_STACK_BYTES, hard)

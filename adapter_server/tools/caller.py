@@ -19,3 +19,6 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
     seen_seq: int = 0
     """Number of the last event that a reply to this agent contained."""
+
+    op: str | None = None
+    """Names this call for the board when the caller gave it a key: the board does it once, also across a restart."""

@@ -39,6 +39,7 @@ async def _take(arguments: ClaimArguments, *, caller: Caller, board: Board, lemm
         "approach": arguments.approach or "",
         "per_agent": policy.leases_per_agent,
         "per_node": policy.holders_per_node,
+        "op": caller.op,
     }
     if arguments.action == "take":
         lease = await board.claim(caller.episode, caller.agent, node=_node(arguments), **terms)
@@ -91,6 +92,7 @@ async def _release(arguments: ClaimArguments, *, caller: Caller, board: Board) -
         node=_node(arguments),
         outcome=arguments.outcome or "abandoned",
         note=arguments.note or "",
+        op=caller.op,
     )
     return ToolReply(
         headline=f"{attempt.node} released: {one_line(attempt.outcome, 60)}",
@@ -109,6 +111,7 @@ async def _hand_off(arguments: ClaimArguments, *, caller: Caller, board: Board) 
         ttl_s=_ttl(arguments, caller),
         per_agent=caller.policy.leases_per_agent,
         note=arguments.note or "",
+        op=caller.op,
     )
     return ToolReply(
         headline=f"{lease.node} handed to {lease.agent}",

@@ -22,7 +22,7 @@ from .jobs import Jobs
 from .news import news_line
 from .rates import Rates
 from .registry import TOOLS
-from .repeats import Repeats, repeat_key
+from .repeats import Repeats, operation_of, repeat_key
 from .reply import ToolReply, cut, render_error, render_reply
 from .schema import decode_arguments
 
@@ -135,14 +135,16 @@ class Dispatcher:
                 f"the episode is {token.status}", hint="Stop: nothing more is to do.", status=token.status
             )
 
+        key = arguments.idempotency_key if isinstance(arguments, Repeatable) else None
+        op = operation_of(caller.agent, name, key) if is_change and key else None
+
         async def make() -> ToolReply:
             parts: dict[str, Any] = {"board": self._board, "lemma_store": self._lemma_store}
             if tool.uses_jobs:
                 parts["jobs"] = self._jobs
-            return await tool.run(arguments, caller=caller, **parts)
+            return await tool.run(arguments, caller=msgspec.structs.replace(caller, op=op), **parts)
 
         try:
-            key = arguments.idempotency_key if isinstance(arguments, Repeatable) else None
             if not is_change or not (tool.is_repeat_safe or key):
                 return await make()
             return await self._repeats.run(

@@ -17,5 +17,5 @@ async def feedback(arguments: FeedbackArguments, *, caller: Caller, board: Board
     """
     if not arguments.text.strip():
         raise BadArguments("feedback: text is empty")
-    await board.record_feedback(caller.episode, caller.agent, arguments.text, about=arguments.about)
+    await board.record_feedback(caller.episode, caller.agent, arguments.text, about=arguments.about, op=caller.op)
     return ToolReply(headline="recorded, thank you", facts={"recorded": True})

@@ -20,7 +20,7 @@ class _Entry:
 
 
 class Repeats:
-    """First results per agent. In memory only: after a restart of the server a retry runs again."""
+    """First results per agent, in memory. After a restart a retry runs again; `operation_of` lets the board notice."""
 
     def __init__(self) -> None:
         self._entries: dict[tuple[str, str], OrderedDict[str, _Entry]] = {}
@@ -60,3 +60,8 @@ def repeat_key(tool: str, raw: Mapping[str, object], explicit: str | None) -> st
         return f"{tool} key {explicit}"
     arguments = msgspec.json.encode(raw, order="sorted")
     return f"{tool} {hashlib.sha256(arguments).hexdigest()}"
+
+
+def operation_of(agent: str, tool: str, key: str) -> str:
+    """A name for what an agent's keyed call changes, the same for every retry."""
+    return hashlib.sha256(f"{agent}\0{tool}\0{key}".encode()).hexdigest()[:32]

@@ -26,6 +26,7 @@ async def say(arguments: SayArguments, *, caller: Caller, board: Board, lemma_st
         to=(caller.agent,) if is_feedback else tuple(arguments.to),
         ref=arguments.ref,
         needs_ack=arguments.needs_ack,
+        op=caller.op,
     )
     team = [row.name for row in await board.agents(caller.episode) if row.name != caller.agent]
     recipients = [] if is_feedback else list(message.to) or team
