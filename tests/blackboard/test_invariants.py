@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import anyio
 import msgspec
+import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from blackboard.types import CallToken, Lease
 from bus.errors import CallerError
 from bus.messages import Event
 from tests.blackboard.drafts import draft, proof_of
+from tests.blackboard.servers import redis_binary, running_valkey
 from tests.blackboard.states import stored_state
 
 AGENTS = ("ada", "bob", "cyd", "dan")
@@ -199,12 +201,23 @@ def ready_in(state: State) -> set[str]:
 
 
 def test_the_invariants_hold_under_any_sequence_of_operations(socket: Path) -> None:
+    hold_on(socket, max_examples=15)
+
+
+def test_the_invariants_hold_on_redis_too(tmp_path: Path) -> None:
+    if (binary := redis_binary()) is None:
+        pytest.skip("no redis-server is installed")
+    with running_valkey(tmp_path, binary=binary):
+        hold_on(tmp_path / "s", max_examples=8)
+
+
+def hold_on(socket: Path, *, max_examples: int) -> None:
     class OnThisStore(Episode):
         pass
 
     OnThisStore.socket = socket
     limits = settings(
-        max_examples=15,
+        max_examples=max_examples,
         stateful_step_count=40,
         deadline=None,
         database=None,
