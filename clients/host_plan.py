@@ -1,7 +1,9 @@
 """How a host is started: a private home, a private workspace, and nothing of the person's own configuration."""
 
+import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +16,7 @@ _PASSED_ON = (
     "PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
     "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy",
 )  # fmt: skip
+_PREFIX, _LOCK = "adapter-agent-", "owner.lock"
 _LOOPBACK = "127.0.0.1,localhost,::1"
 
 
@@ -34,6 +37,12 @@ class PrivateFolder:
         self.path = path
         self.home = path / "home"
         self.workspace = path / "workspace"
+        self._lock: int | None = None
+
+    def own(self) -> None:
+        """Hold it until `remove`, or until this process ends however that happens."""
+        self._lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def make(self) -> None:
         """Make the folders; what was in them stays."""
@@ -58,6 +67,34 @@ class PrivateFolder:
     def remove(self) -> None:
         """Remove the folders with all that is in them."""
         shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def private_folder(name: str, *, parent: Path) -> PrivateFolder:
+    """A new folder for an agent; those of launchers that were killed are removed first, with the tokens in them."""
+    for left in parent.glob(f"{_PREFIX}*"):
+        if _is_left(left):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = PrivateFolder(Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{name}-", dir=parent)))
+    folder.own()
+    return folder
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether no process holds the folder any more; one that is being made has no lock yet."""
+    try:
+        descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from .claude.plan import person_login as claude_login
 from .codex.plan import KEY as CODEX_KEY
 from .codex.plan import codex_host
 from .codex.plan import person_login as codex_login
-from .host_plan import Host, PrivateFolder
+from .host_plan import Host, PrivateFolder, private_folder
 from .hosted import FollowingLimits, HostedAgent, Tell
 
 
@@ -60,5 +60,5 @@ def hosted_agent(
     def prepare(spec: AgentSpec, folder: PrivateFolder, resume: str | None) -> Host:
         return make(spec, folder, program=program, environ=os.environ, resume=resume)
 
-    folder = PrivateFolder(Path(tempfile.mkdtemp(prefix=f"adapter-{spec.name}-")))
+    folder = private_folder(spec.name, parent=Path(tempfile.gettempdir()))
     return HostedAgent(spec, prepare=prepare, folder=folder, logs=logs, limits=limits, tell=tell)

@@ -58,6 +58,9 @@ class WakePolicy:
             case "node_closed":
                 self._open.pop(node, None)
                 self._closed(event, node)
+            case "node_refuted":
+                self._open.pop(node, None)
+                self._refuted(event, node)
             case "message_sent" if event.actor != self._agent:
                 self._received(event)
             case _:
@@ -93,6 +96,12 @@ class WakePolicy:
         name = self._held.pop(node, None)
         if name is not None and event.actor != self._agent:
             self._add(f"{node} was closed", f"{name}, which you worked on, is proved. Call digest.", is_urgent=True)
+
+    def _refuted(self, event: Event, node: str) -> None:
+        name = self._held.pop(node, None)
+        if name is not None and event.actor != self._agent:
+            text = f"{name}, which you worked on, was shown to be false. Call digest."
+            self._add(f"{node} was refuted", text, is_urgent=True)
 
     def _received(self, event: Event) -> None:
         to = event.body.get("to") or ()

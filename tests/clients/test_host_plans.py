@@ -1,4 +1,7 @@
 import json
+import signal
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -7,7 +10,7 @@ import pytest
 from clients.agent_spec import AgentSpec
 from clients.claude.plan import claude_host
 from clients.codex.plan import codex_host
-from clients.host_plan import PrivateFolder
+from clients.host_plan import PrivateFolder, private_folder
 from clients.hosts import HOSTS
 
 SPEC = AgentSpec(
@@ -95,3 +98,31 @@ def test_a_persons_login_is_linked_not_copied(kind: str, login: str, link: str, 
     assert (folder.path / link).readlink() == original
     folder.remove()
     assert original.exists()
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from clients.host_plan import private_folder
+folder = private_folder("bob", parent=Path(sys.argv[1]))
+folder.make()
+folder.write("home/token", "secret")
+print(folder.path, flush=True)
+time.sleep(60)
+"""
+
+
+def test_what_a_killed_launcher_left_is_removed_at_the_next_start_and_what_is_in_use_stays(tmp_path: Path) -> None:
+    mine = private_folder("ada", parent=tmp_path)
+    (tmp_path / "adapter-agent-new-1").mkdir()  # being made by somebody else
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        left = Path(other.stdout.readline().strip())
+        assert (left / "home/token").exists()
+        assert mine.path.exists()
+        private_folder("cid", parent=tmp_path).remove()
+        assert left.exists()
+        other.send_signal(signal.SIGKILL)
+    private_folder("dan", parent=tmp_path).remove()
+    mine.remove()
+    assert [path.name for path in tmp_path.iterdir()] == ["adapter-agent-new-1"]

@@ -46,7 +46,7 @@ def assert_no_secret_is_kept(place: Bench, processes: str) -> None:
     for secret in (KEY, *(spec.token for spec in place.specs)):
         assert secret not in processes
         assert secret not in written
-    assert [path for path in Path("/tmp").glob("adapter-c*-*") if path.stat().st_mtime > place.began] == []
+    assert [path for path in Path("/tmp").glob("adapter-agent-*") if path.stat().st_mtime > place.began] == []
 
 
 async def assert_verified(folder: Path) -> None:
