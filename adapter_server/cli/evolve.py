@@ -185,6 +185,21 @@ class EvolveCommands:
         self._tell(found, "\n".join(lines))
         return OK if found.is_good else NOT_PROVED
 
+    def report(self, out: Path | None) -> int:
+        """Write the page for people.
+
+        Raises:
+            BadArguments: it cannot be written.
+        """
+        from adapter_server.evolver.report import report_page
+
+        target = out or self._places.report
+        try:
+            target.write_text(report_page(self._state()), encoding="utf-8")
+        except OSError as error:
+            raise BadArguments(f"cannot write {target}: {error.strerror or error}") from None
+        return self._tell({"report": target}, str(target))
+
     def open_sealed(self, *, by: str) -> int:
         """Use the sealed tasks, for the only time."""
 

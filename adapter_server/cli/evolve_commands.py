@@ -151,6 +151,18 @@ def freeze(
 
 
 @app.command()
+def report(
+    *,
+    out: Annotated[Path | None, typer.Option(help="File to write; default: evolver/report.html.")] = None,
+    data: Data = None,
+    store_url: StoreUrl = None,
+    as_json: AsJson = False,
+) -> int:
+    """Write an HTML page with noise, proposals and their fates, gains with intervals, costs and the sealed result."""
+    return _commands(data, store_url, is_json=as_json).report(out)
+
+
+@app.command()
 def verify(*, data: Data = None, store_url: StoreUrl = None, as_json: AsJson = False) -> int:
     """Derive every verdict again from the ledger. Exit code 0 only when all fits."""
     return _commands(data, store_url, is_json=as_json).verify()

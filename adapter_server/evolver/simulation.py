@@ -193,11 +193,12 @@ class SimulatedTeams:
         self._workshop = workshop
         self._seed = seed
         self.invalid: Mapping[str, float] = invalid or {}
-        self._outages = set(outages)
-        self._calls = 0
+        self.outages = set(outages)
+        self.calls = 0
         self._unsafe = unsafe
         self.key = key
         self.episodes = 0
+        self.price = 1
 
     async def run(self, plan: Sequence[PlannedEpisode]) -> list[EpisodeRecord]:
         """Draw the results.
@@ -205,8 +206,8 @@ class SimulatedTeams:
         Raises:
             InfraPause: this call is one of the given outages.
         """
-        self._calls += 1
-        if self._calls in self._outages:
+        self.calls += 1
+        if self.calls in self.outages:
             raise InfraPause("the provider refuses", spent={"episodes": 0})
         self.episodes += len(plan)
         return [self._drawn(one) for one in plan]
@@ -229,7 +230,9 @@ class SimulatedTeams:
             arm=one.arm,
             order=one.order,
             seed=one.seed,
-            spent=Spent(seconds=1.0, checks=chance.randrange(10, 60), calls=5, tokens_in=100, tokens_out=10),
+            spent=Spent(
+                seconds=1.0, checks=chance.randrange(10, 60) * self.price, calls=5, tokens_in=100, tokens_out=10
+            ),
             subgoals=1.0 if is_solved else chance.randrange(4) / 4,
             safety={"writes_without_lease": self._unsafe} if self._unsafe and gain else {},
         )
