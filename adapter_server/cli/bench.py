@@ -21,9 +21,12 @@ from scenarios.lean.suite_summary import print_summary, summary_json, summary_of
 from scenarios.lean.suite_tasks import find_tasks
 from scenarios.lean.team import Hosting, parse_team
 
+from .bench_compare import start_comparison
 from .exit_codes import INTERRUPTED, OK
 
 RUNS = Path("runs")
+COMPARE = "compare"
+"""As the first path: compare ways to work instead of running one suite."""
 
 
 def start_suite(
@@ -47,6 +50,12 @@ def start_suite(
     Raises:
         AdapterError: bad input, or a part that cannot be started.
     """
+    if paths and str(paths[0]) == COMPARE:
+        caps = Caps(seconds=seconds, checks=checks)
+        return start_comparison(
+            paths[1:], team=team, caps=caps, jobs=jobs, only=only, limit=limit, seed=seed, out=out,
+            is_resumed=is_resumed, is_json=is_json,
+        )  # fmt: skip
     if is_resumed:
         return _go_on(out, paths, is_json=is_json)
     find_hosts({member.kind for member in parse_team(team, seed=seed)}, os.environ)

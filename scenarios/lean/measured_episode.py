@@ -5,6 +5,7 @@ import hashlib
 import importlib.metadata
 import json
 import shutil
+import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,10 @@ from .runner import run_part
 from .server_process import ServerAddress
 from .suite_folder import Mode
 from .team import Hosting, parse_team
+from .wake_latency import wake_ms
+
+LASTING = ("bad_problem", "not_lean", "unsafe_source", "too_large", "bad_arguments", "unknown_id")
+"""Codes of failures that another try cannot mend."""
 
 NO_LIMIT = 1_000_000_000
 CERTIFICATE = "certificate.json"
@@ -91,8 +96,16 @@ async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path
         _keep_proof(Path(best.certificate).parent, kept)
     outcome, reason = _outcome(records)
     record = _record(plan, records, events, outcome=outcome, reason=reason, started_at=started_at)
+    waits = [wake_ms(folder.agent_logs, seen) for folder, seen in zip(folders, events, strict=True)]
+    if known := [wait for wait in waits if wait is not None]:
+        record.counters["wake_ms"] = statistics.median(known)
     shutil.rmtree(station.work / name, ignore_errors=True)
     return _with_proof(record, kept)
+
+
+def may_pass(record: EpisodeRecord) -> bool:
+    """Whether an invalid episode failed for a reason that may be gone by now."""
+    return record.outcome == "invalid" and record.reason.partition(":")[0] not in LASTING
 
 
 def _groups(plan: EpisodePlan) -> int:

@@ -9,11 +9,12 @@ from typing import Protocol
 
 import anyio
 import anyio.to_thread
+import msgspec
 
 from bus.errors import ConnectionLost, InfraPause
 from bus.records import EpisodeRecord, Task
 
-from .measured_episode import EpisodePlan, Station, measured
+from .measured_episode import EpisodePlan, Station, may_pass, measured
 from .server_process import own_server
 from .suite_folder import SuiteFolder, SuiteOrder, slug
 
@@ -24,6 +25,24 @@ LOST_SERVERS = 3
 """So many servers may be lost one after the other without one finished episode."""
 
 
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """An episode of a suite."""
+
+    order: SuiteOrder
+    folder: SuiteFolder
+    task: Task
+
+    @property
+    def label(self) -> str:
+        """How people tell it from the others."""
+        return f"{self.task.id} {self.order.arm}".strip()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its record is there."""
+        return self.folder.record_file(self.task.id).exists()
+
+
 class SuiteViewer(Protocol):
     """Whoever wants to see a suite while it goes on."""
 
@@ -31,17 +50,25 @@ class SuiteViewer(Protocol):
         """So many episodes there are, these are done already."""
         ...
 
-    def starts(self, task: Task) -> None:
+    def starts(self, label: str) -> None:
         """An episode begins."""
         ...
 
-    def ends(self, record: EpisodeRecord) -> None:
+    def ends(self, label: str, record: EpisodeRecord) -> None:
         """An episode has ended and is on disk."""
         ...
 
 
 async def run_suite(order: SuiteOrder, folder: SuiteFolder, *, viewer: SuiteViewer) -> bool:
-    """Run what is not done yet. SIGINT and SIGTERM end it; what was under way begins anew when it is resumed.
+    """Run what is not done yet; see `run_jobs`."""
+    jobs = [Job(order=order, folder=folder, task=task) for task in order.tasks]
+    return await run_jobs(jobs, work=folder.work, viewer=viewer)
+
+
+async def run_jobs(jobs: Sequence[Job], *, work: Path, viewer: SuiteViewer) -> bool:
+    """Run what is not done yet, in this order; all jobs have the same version and the same number at a time.
+
+    SIGINT and SIGTERM end it; an episode that was under way begins anew when it is resumed.
 
     Returns:
         Whether all is done.
@@ -50,9 +77,7 @@ async def run_suite(order: SuiteOrder, folder: SuiteFolder, *, viewer: SuiteView
         InfraPause: servers are lost again and again.
         ServiceError: no server can be started.
     """
-    done = folder.records(order.tasks)
-    viewer.begin(len(order.tasks), list(done.values()))
-    todo = [task for task in order.tasks if task.id not in done]
+    viewer.begin(len(jobs), [job.folder.record(job.task.id) for job in jobs if job.is_done])
     is_complete = False
     try:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -63,45 +88,49 @@ async def run_suite(order: SuiteOrder, folder: SuiteFolder, *, viewer: SuiteView
                         tasks.cancel_scope.cancel()
 
                 tasks.start_soon(wait_for_signal)
-                await _run_all(order, folder, todo, viewer)
+                await _run_all([job for job in jobs if not job.is_done], work, viewer)
                 is_complete = True
                 tasks.cancel_scope.cancel()
     finally:
-        folder.clear_work()
+        shutil.rmtree(work, ignore_errors=True)
     return is_complete
 
 
-async def _run_all(order: SuiteOrder, folder: SuiteFolder, todo: Sequence[Task], viewer: SuiteViewer) -> None:
+async def _run_all(jobs: Sequence[Job], work: Path, viewer: SuiteViewer) -> None:
     lost = 0
-    left = list(todo)
+    left = list(jobs)
     while left:
         batch = left[:EPISODES_PER_SERVER]
         try:
-            await _run_batch(order, folder, batch, viewer)
+            await _run_batch(batch, work, viewer)
         except* ConnectionLost as group:
             lost += 1
             if lost >= LOST_SERVERS:
                 raise InfraPause(f"{lost} servers were lost one after the other: {group.exceptions[0]}") from group
-        done = folder.records(batch)
-        lost = 0 if done else lost
-        left = [task for task in left if task.id not in done]
+        lost = 0 if any(job.is_done for job in batch) else lost
+        left = [job for job in left if not job.is_done]
 
 
-async def _run_batch(order: SuiteOrder, folder: SuiteFolder, batch: Sequence[Task], viewer: SuiteViewer) -> None:
+async def _run_batch(batch: Sequence[Job], work: Path, viewer: SuiteViewer) -> None:
     waiting = list(reversed(batch))
-    async with station(folder.work, adapter=order.adapter) as place:
+    first = batch[0].order
+    async with station(work, adapter=first.adapter) as place:
 
-        async def work() -> None:
+        async def take_turns() -> None:
             while waiting:
-                task = waiting.pop()
-                viewer.starts(task)
-                record = await measured(_plan(order, task), place, name=slug(task.id), kept=folder.kept(task.id))
-                folder.save_record(record)
-                viewer.ends(record)
+                job = waiting.pop()
+                viewer.starts(job.label)
+                name = slug(job.label.replace(" ", "__"))
+                kept = job.folder.kept(job.task.id)
+                record = await measured(_plan(job.order, job.task), place, name=name, kept=kept)
+                if may_pass(record):
+                    record = await measured(_plan(job.order, job.task), place, name=f"{name}__again", kept=kept)
+                job.folder.save_record(record)
+                viewer.ends(job.label, record)
 
         async with anyio.create_task_group() as tasks:
-            for _ in range(order.jobs):
-                tasks.start_soon(work)
+            for _ in range(first.jobs):
+                tasks.start_soon(take_turns)
 
 
 def _plan(order: SuiteOrder, task: Task) -> EpisodePlan:

@@ -1,7 +1,6 @@
 """The folder of a suite: what was asked for, one record per episode, what is kept of each, and the summary."""
 
 import gzip
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -24,6 +23,8 @@ class SuiteOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked for: enough to go on after an interruption."""
 
     format: str = FORMAT
+    arm: str = ""
+    """Its name in a comparison."""
     tasks: list[Task]
     team: str
     mode: Mode = "full"
@@ -94,14 +95,13 @@ class SuiteFolder(msgspec.Struct, frozen=True):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, msgspec.json.format(msgspec.json.encode(record), indent=1).decode() + "\n")
 
+    def record(self, task: str) -> EpisodeRecord:
+        """The record of a task that is done."""
+        return msgspec.json.decode(self.record_file(task).read_bytes(), type=EpisodeRecord)
+
     def records(self, tasks: Sequence[Task]) -> dict[str, EpisodeRecord]:
         """Records of the tasks that are done, by task id."""
-        found: dict[str, EpisodeRecord] = {}
-        for task in tasks:
-            file = self.record_file(task.id)
-            if file.exists():
-                found[task.id] = msgspec.json.decode(file.read_bytes(), type=EpisodeRecord)
-        return found
+        return {task.id: self.record(task.id) for task in tasks if self.record_file(task.id).exists()}
 
     def events(self, task: str) -> list[list[Event]]:
         """The kept events of a task's episode; several lists when its agents were isolated."""
@@ -114,10 +114,6 @@ class SuiteFolder(msgspec.Struct, frozen=True):
     def disk_bytes(self) -> int:
         """How much the folder holds now."""
         return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
-
-    def clear_work(self) -> None:
-        """Remove what only episodes under way need."""
-        shutil.rmtree(self.work, ignore_errors=True)
 
 
 def new_suite_folder(path: Path, order: SuiteOrder) -> SuiteFolder:

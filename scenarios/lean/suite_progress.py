@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from bus.records import EpisodeRecord, Task
+from bus.records import EpisodeRecord
 
 from .suite_summary import outcome_counts
 
@@ -34,19 +34,17 @@ class SuiteProgress:
             self._console.print(Text(f"{len(done)} of {total} episodes were done before"))
         self._draw()
 
-    def starts(self, task: Task) -> None:
+    def starts(self, label: str) -> None:
         """Show what is under way."""
-        self._running[task.id] = None
+        self._running[label] = None
         self._draw()
 
-    def ends(self, record: EpisodeRecord) -> None:
+    def ends(self, label: str, record: EpisodeRecord) -> None:
         """Say how an episode ended."""
         self._done.append(record)
-        self._running.pop(record.task, None)
+        self._running.pop(label, None)
         reason = f"; {record.reason}" if record.outcome == "invalid" else ""
-        line = (
-            f"{record.task}: {record.outcome} after {record.spent.seconds:.1f} s, {record.spent.checks} checks{reason}"
-        )
+        line = f"{label}: {record.outcome} after {record.spent.seconds:.1f} s, {record.spent.checks} checks{reason}"
         number = "" if self._console.is_terminal else f"[{len(self._done)}/{self._total}] "
         self._console.print(Text(number + line), soft_wrap=True)
         self._progress.advance(self._bar)

@@ -5,13 +5,16 @@ from typing import Any
 
 import pytest
 
+from adapter_server.evolver.statistics import mcnemar
 from bus.errors import BadArguments
 from bus.messages import Event
-from bus.records import Task
+from bus.records import Caps, EpisodeRecord, Task
 from scenarios.lean.episode_facts import busy_together, facts_of
 from scenarios.lean.problem_files import shipped_problems, shipped_text
+from scenarios.lean.suite_comparison import comparison_jobs, comparison_orders, pairing
 from scenarios.lean.suite_tasks import find_tasks, spread
 from scenarios.lean.task_splits import SPLITS, Shares, TaskSplits, split_tasks
+from scenarios.lean.wake_latency import wake_ms
 
 
 @pytest.fixture
@@ -121,3 +124,41 @@ def test_overlap_counts_only_where_enough_run() -> None:
     assert busy_together([(0, 2), (1, 4), (1.5, 3)]) == 2.0
     assert busy_together([(0, 2), (1, 4), (1.5, 3)], at_least=3) == 0.5
     assert busy_together([(0, 1), (1, 2)]) == 0.0
+
+
+def record(task: str, outcome: Any, **counters: float) -> EpisodeRecord:
+    return EpisodeRecord(episode="e", task=task, bundle="b", purpose="user", outcome=outcome, counters=counters)
+
+
+def test_arms_are_compared_problem_by_problem_and_invalid_ones_left_out() -> None:
+    team = {task: record(task, "solved", checks_to_proof=5, proved_s=2) for task in "abcde"}
+    other = {
+        "a": record("a", "solved", checks_to_proof=10, proved_s=1),
+        "b": record("b", "unsolved"),
+        "c": record("c", "unsolved"),
+        "d": record("d", "invalid"),
+    }
+    found = pairing("isolated", team, other, p_value=mcnemar)
+    assert (found.pairs, found.wins, found.losses, found.p_value) == (3, 2, 0, 0.25)
+    assert (found.check_ratio, found.time_ratio) == (0.5, 2.0)
+
+
+def test_arms_differ_in_what_the_agents_share_and_in_nothing_else() -> None:
+    tasks = [Task(id=f"f/{number}", family="f", path="") for number in range(9)]
+    caps = Caps(seconds=60, checks=100)
+    orders = comparison_orders(tasks, team="tactician:5", caps=caps, seed=3, jobs=1)
+    assert {(order.seed, order.caps, tuple(order.tasks)) for order in orders.values()} == {(3, caps, tuple(tasks))}
+    jobs = comparison_jobs(Path("nowhere"), orders)
+    assert [job.task for job in jobs[::4]] == tasks
+    assert len({job.order.arm for job in jobs[::4]}) > 1
+    assert {job.order.arm for job in jobs[:4]} == {"single", "isolated", "unshared", "full"}
+
+
+def test_only_what_came_while_an_agent_waited_counts_as_waking_it(tmp_path: Path) -> None:
+    (tmp_path / "ada.log").write_text(
+        "2026-01-01 00:00:00 [info     ] agent_started                  agent=ada seed=0\n"
+        "2026-01-01 00:00:01 [info     ] woken                          began_ms=900 seq=1000 woken_ms=1007\n"
+        "2026-01-01 00:00:02 [info     ] woken                          began_ms=4000 seq=3000 woken_ms=4001\n"
+    )
+    assert wake_ms(tmp_path, EPISODE) == 7
+    assert wake_ms(tmp_path / "nobody", EPISODE) is None
