@@ -30,8 +30,17 @@ from scenarios.lean.suite_tasks import find_tasks
 from scenarios.lean.task_splits import Shares, split_tasks
 from scenarios.lean.team import Hosting, parse_team
 
-from .evolve_parts import Places, StoredPointer, StoredVersions, laboratory_of, proposers_of
-from .evolve_telling import comparison_facts, forecast_lines, proposal_facts, status_facts, status_lines, tell
+from .evolve_parts import Places, StoredPointer, StoredVersions, laboratory_of
+from .evolve_proposers import Bench, proposers_of
+from .evolve_telling import (
+    comparison_facts,
+    forecast_lines,
+    proposal_facts,
+    status_facts,
+    status_lines,
+    tell,
+    tell_progress,
+)
 from .exit_codes import NOT_PROVED, OK
 
 T = TypeVar("T")
@@ -229,7 +238,7 @@ class EvolveCommands:
     def _campaign(self, journal: Journal, measure: Any, proposers: Sequence[str]) -> Campaign:
         state = journal.state
         workshop = StoredVersions(self._places, list(state.tasks.values()))
-        found = proposers_of(proposers, files=workshop.files(state.champion.bundle))
+        found = proposers_of(proposers, Bench(journal=journal, measure=measure, workshop=workshop))
         return Campaign(journal, measure=measure, pointer=self._pointer, workshop=workshop, proposers=found)
 
     def _write(self, work: Callable[[Journal], Awaitable[T]], *, is_recovered: bool = True) -> T:
@@ -239,7 +248,7 @@ class EvolveCommands:
             return await work(journal)
 
         with open_ledger(self._places.ledger) as ledger:
-            return anyio.run(inside, Journal(ledger))
+            return anyio.run(inside, Journal(ledger, told=None if self._is_json else tell_progress))
 
     def _state(self) -> State:
         return fold(read_ledger(self._places.ledger))

@@ -67,7 +67,10 @@ def aa(*, data: Data = None, store_url: StoreUrl = None, as_json: AsJson = False
 def run(
     *,
     proposer: Annotated[
-        list[str], typer.Option(help="scripted:FILE, knobs, knobs:SPACE_FILE, command:PROGRAM ARGUMENTS; in turn.")
+        list[str],
+        typer.Option(
+            help="scripted:FILE, knobs[:SPACE_FILE], command:PROGRAM…, codex, claude, gepa:PROGRAM…; they take turns."
+        ),
     ],
     rounds: Annotated[int | None, typer.Option(min=0, help="So many proposals, then stop.")] = None,
     add: Annotated[list[str] | None, typer.Option(help="UNIT=AMOUNT more for the budget.")] = None,

@@ -1,6 +1,5 @@
-"""What an evolution on real teams is made of: versions on disk, the pointer in the store, the laboratory, proposers."""
+"""What an evolution on real teams is made of: versions on disk, the pointer in the store, the laboratory."""
 
-import shlex
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,16 +18,13 @@ from adapter_server.evolver.gate_result import GateResult
 from adapter_server.evolver.leakage import LeakGuard, leak_guard
 from adapter_server.evolver.patch import Patch, edited
 from adapter_server.evolver.plan import SPLIT_OF
-from adapter_server.evolver.proposers.command import Command, CommandProposer
-from adapter_server.evolver.proposers.scripted import ScriptedProposer
-from adapter_server.evolver.proposing import ProposalContext, Proposer
+from adapter_server.evolver.proposing import ProposalContext
 from adapter_server.evolver.state import State
 from adapter_server.evolver.static_gates import StaticRules, static_gates
 from adapter_server.evolver.traces import traces_in
 from adapter_server.settings import Settings
 from adapter_server.staging import read_files, stage_files
 from adapter_server.tools.listing import tool_listing
-from bus.errors import BadArguments
 from bus.records import EpisodeRecord, Task
 from scenarios.lean.laboratory import Laboratory, LaboratorySettings, open_laboratory
 from scenarios.lean.problem_files import load_problem
@@ -153,30 +149,6 @@ async def laboratory_of(places: Places, state: State, *, is_alone: bool = False)
         settings, folder = msgspec.structs.replace(settings, mode="isolated"), folder / "alone"
     async with open_laboratory(folder, adapters=places.data.adapters, settings=settings) as laboratory:
         yield laboratory
-
-
-def proposers_of(words: Sequence[str], *, files: Mapping[str, bytes]) -> list[Proposer]:
-    """The proposers that a command line names: `scripted:FILE`, `knobs`, `knobs:FILE`, `command:PROGRAM ARGUMENTS`.
-
-    Raises:
-        BadArguments: another word, or a file that cannot be read.
-    """
-    return [_proposer(word, files) for word in words]
-
-
-def _proposer(word: str, files: Mapping[str, bytes]) -> Proposer:
-    kind, _, rest = word.partition(":")
-    if kind == "scripted" and rest:
-        return ScriptedProposer.from_file(Path(rest))
-    if kind == "command" and rest:
-        return CommandProposer(Command(arguments=shlex.split(rest)))
-    if kind == "knobs":
-        from adapter_server.evolver.proposers.knobs import KnobProposer, default_space, read_space
-
-        return KnobProposer(read_space(Path(rest)) if rest else default_space(files))
-    raise BadArguments(
-        f"there is no proposer {word!r}", hint="scripted:FILE, knobs, knobs:SPACE_FILE or command:PROGRAM ARGUMENTS"
-    )
 
 
 def _leaks(tasks: Sequence[Task]) -> LeakGuard:

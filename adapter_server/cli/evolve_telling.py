@@ -1,10 +1,13 @@
 """What `adapter-server evolve` prints, for people; as JSON it prints the same facts."""
 
+import sys
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from adapter_server.evolver import events as e
 from adapter_server.evolver.budget import Forecast, remaining
 from adapter_server.evolver.campaign import waiting_for_approval
 from adapter_server.evolver.comparison import collect
@@ -16,6 +19,33 @@ from adapter_server.evolver.state import Comparison, Proposal, State
 def tell(facts: Any, text: str, *, is_json: bool) -> None:
     """Print the one or the other."""
     print(msgspec.json.encode(facts).decode() if is_json else text)
+
+
+def tell_progress(event: e.LedgerEvent) -> None:
+    """One line on stderr for what somebody who waits wants to know."""
+    if line := _progress(event):
+        print(f"{datetime.now().astimezone():%H:%M:%S} {line}", file=sys.stderr, flush=True)
+
+
+def _progress(event: e.LedgerEvent) -> str:
+    match event:
+        case e.Proposed():
+            return f"{event.proposal}: {event.proposer} changes {event.patch.component}"
+        case e.NothingProposed():
+            return f"{event.proposer} proposes nothing: {event.reason}"
+        case e.StaticRejected():
+            return f"{event.proposal or event.proposer}: refused: {event.results[-1].reasons[0]}"
+        case e.ComparisonOpened():
+            return f"{event.comparison}: up to {event.pairs} pairs"
+        case e.ComparisonClosed() | e.AaDone():
+            facts, word = event.result.facts, "; ".join(event.result.reasons) or "passed"
+            return f"{event.comparison}: {facts.get('wins', 0)} won, {facts.get('losses', 0)} lost: {word}"
+        case e.Promoted():
+            return f"{event.proposal} is promoted: {event.champion.bundle}"
+        case e.Frozen() | e.InfraPaused():
+            return event.reason
+        case _:
+            return ""
 
 
 def status_facts(state: State) -> dict[str, Any]:
@@ -40,10 +70,11 @@ def status_facts(state: State) -> dict[str, Any]:
 
 
 def proposal_facts(state: State, proposal: Proposal) -> dict[str, Any]:
-    """A proposal with all that its gates said. One whose comparison is open without a run is undecided for now."""
+    """A proposal with all that its gates said. While its comparisons go on it is undecided."""
     stages = [comparison_facts(state.comparisons[name]) for name in proposal.comparisons]
     return {
         "fate": proposal.fate,
+        "is_undecided": proposal.fate in ("open", "undecided"),
         "proposer": proposal.proposed.proposer,
         "component": proposal.proposed.patch.component,
         "hypothesis": proposal.proposed.patch.hypothesis,

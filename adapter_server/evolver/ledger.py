@@ -56,18 +56,22 @@ class Ledger:
     def __init__(self, path: Path, entries: list[Entry], *, clock: Callable[[], float]) -> None:
         self._path = path
         self._clock = clock
+        self._is_broken = False
         self.entries = entries
 
     def append(self, event: LedgerEvent) -> Entry:
         """Write one event; it is on disk when this returns.
 
         Raises:
-            BadLedger: the disk refused.
+            BadLedger: the disk refused; from then on every line is refused, since half of this one may be there.
         """
+        if self._is_broken:
+            raise BadLedger(f"{self._path} could not be written before", hint="start again")
         entry = sealed(event, after=self.entries[-1] if self.entries else None, at=self._clock())
         try:
             self._write(msgspec.json.encode(entry) + b"\n")
         except OSError as error:
+            self._is_broken = True
             raise BadLedger(f"cannot write {self._path}: {error.strerror}", hint="make room, then run again") from error
         self.entries.append(entry)
         return entry
@@ -101,6 +105,9 @@ def open_ledger(
         lock.truncate(0)
         lock.write(f"{os.getpid()}\n")
         lock.flush()
+        if not path.exists():
+            path.touch(mode=0o600)
+            _sync_folder(path.parent)
         entries, good, torn = _parsed(path)
         if torn:
             _set_aside(path, good=good, torn=torn, seq=len(entries) + 1)
@@ -159,6 +166,14 @@ def _checked(line: bytes, *, number: int, before: Entry | None, path: Path) -> E
 
 def _broken(path: Path, number: int, what: str) -> BadLedger:
     return BadLedger(f"line {number} of {path} {what}", hint="take the ledger from a backup", line=number)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _set_aside(path: Path, *, good: int, torn: bytes, seq: int) -> None:

@@ -124,8 +124,11 @@ def test_a_ledger_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_an_error_that_says_so() -> None:
     if os.path.exists("/dev/full"):  # noqa: PTH110 - a device
+        ledger = Ledger(Path("/dev/full"), [], clock=lambda: 0.0)
         with pytest.raises(BadLedger, match="No space"):
-            Ledger(Path("/dev/full"), [], clock=lambda: 0.0).append(started())
+            ledger.append(started())
+        with pytest.raises(BadLedger, match="could not be written before"):
+            ledger.append(started())
 
 
 @pytest.mark.parametrize(
