@@ -165,7 +165,8 @@ class State(msgspec.Struct, kw_only=True):
             self.searches.append(event.record)
             return
         comparison = self.comparisons[event.comparison]
-        comparison.keys.add(event.key)
+        if event.record.pair.rpartition("/")[2].isdigit():
+            comparison.keys.add(event.key)  # a baseline beside the pairs may be of another laboratory
         comparison.records[event.record.pair][event.record.arm] = event.record
 
     @_take.register

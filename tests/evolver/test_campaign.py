@@ -17,7 +17,7 @@ from adapter_server.evolver.patch import NoChange, Patch
 from adapter_server.evolver.promoting import promote, roll_back
 from adapter_server.evolver.proposing import ProposalContext
 from adapter_server.evolver.release import release, release_facts
-from adapter_server.evolver.simulation import worth
+from adapter_server.evolver.simulation import SimulatedTeams, worth
 from adapter_server.evolver.state import fold
 from adapter_server.evolver.verifying import verify_ledger
 from bus.errors import BadArguments, BadPatch, InfraPause
@@ -153,7 +153,11 @@ def test_sealed_tasks_are_opened_once_and_a_baseline_stands_beside_them(tmp_path
     one.teams.outages = {one.teams.calls + 7}
     with pytest.raises(InfraPause):
         anyio.run(lambda: release(one.journal, one.teams, by="me", alone=one.teams))
-    anyio.run(lambda: release(one.journal, one.teams, by="me", alone=one.teams))
+    alone = SimulatedTeams(one.workshop, seed=9, key="agents by themselves")
+    anyio.run(lambda: release(one.journal, one.teams, by="me", alone=alone))
+    closed = one.state.comparisons["release"].closed
+    assert closed is not None
+    assert closed.result.facts["pairs"] == 20
     facts = release_facts(one.state)
     assert facts is not None
     assert facts["champion"]["tasks"] == facts["start, same budget"]["tasks"] == facts["alone"]["tasks"] == 20
