@@ -1,6 +1,6 @@
 """A small evolution with real teams: from a plain version, by knob search, on the shipped problems.
 
-    python benchmarks/evolve_demo.py [runs/evolve-demo] [--checks 900]
+    python benchmarks/evolve_demo.py [runs/evolve-demo] [--seconds 430]
 
 The plain version lets every agent do one thing only: simplify. The search may offer other techniques, or change numbers
 that do not matter. What is promoted, if anything, is decided by the gates alone; the report and the verification of the
@@ -59,7 +59,8 @@ def main() -> None:
     """Evolve, report, verify."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, nargs="?", default=Path("runs") / "evolve-demo", help="folder, made anew")
-    parser.add_argument("--checks", type=int, default=900, help="Lean checks for the campaign")
+    parser.add_argument("--seconds", type=int, default=430, help="for all episodes together")
+    parser.add_argument("--time", type=int, default=10, help="seconds for one episode")
     given = parser.parse_args()
     began = time.monotonic()
     shutil.rmtree(given.out, ignore_errors=True)
@@ -70,8 +71,9 @@ def main() -> None:
     command("adapter", "stage", given.out / "plain", "--data", data)
     command("adapter", "activate", version, "--data", data)
     command(
-        "evolve", "init", PROBLEMS, "--team", "tactician:2", "--time", 40, "--checks", 12, "--budget",
-        f"checks={given.checks}", "--plan", given.out / "plan.json", "--shares", "45,30,0,25", "--auto", "--data", data,
+        "evolve", "init", PROBLEMS, "--team", "tactician:2", "--time", given.time, "--checks", 20, "--budget",
+        f"seconds={given.seconds}", "--plan", given.out / "plan.json", "--shares", "45,30,0,25", "--auto",
+        "--data", data,
     )  # fmt: skip
     command("evolve", "check", "--data", data)
     command("evolve", "run", "--proposer", f"knobs:{given.out / 'space.json'}", "--rounds", ROUNDS, "--data", data)

@@ -12,6 +12,7 @@ from adapter_server.logs import configure_logs
 from bus.errors import BadArguments
 from bus.records import Caps
 from clients.hosts import find_hosts
+from lemma_store.verification import verify
 from scenarios.lean.run_folder import free_path
 from scenarios.lean.suite import run_suite
 from scenarios.lean.suite_folder import SuiteFolder, SuiteOrder, new_suite_folder
@@ -22,7 +23,7 @@ from scenarios.lean.suite_tasks import find_tasks
 from scenarios.lean.team import Hosting, parse_team
 
 from .bench_compare import start_comparison
-from .exit_codes import INTERRUPTED, OK
+from .exit_codes import INTERRUPTED, NOT_PROVED, OK
 
 RUNS = Path("runs")
 COMPARE = "compare"
@@ -41,6 +42,7 @@ def start_suite(
     seed: int,
     out: Path | None,
     is_resumed: bool,
+    is_verified: bool,
     adapter: Path | None,
     hosting: Hosting,
     is_json: bool,
@@ -57,7 +59,7 @@ def start_suite(
             is_resumed=is_resumed, is_json=is_json,
         )  # fmt: skip
     if is_resumed:
-        return _go_on(out, paths, is_json=is_json)
+        return _go_on(out, paths, is_verified=is_verified, is_json=is_json)
     find_hosts({member.kind for member in parse_team(team, seed=seed)}, os.environ)
     order = SuiteOrder(
         tasks=find_tasks(paths, only=only, limit=limit),
@@ -69,19 +71,19 @@ def start_suite(
         hosting=hosting,
     )
     folder = new_suite_folder(out or free_path(RUNS, "suite"), order)
-    return _carry_out(order, folder, is_json=is_json)
+    return _carry_out(order, folder, is_verified=is_verified, is_json=is_json)
 
 
-def _go_on(out: Path | None, paths: Sequence[Path], *, is_json: bool) -> int:
+def _go_on(out: Path | None, paths: Sequence[Path], *, is_verified: bool, is_json: bool) -> int:
     if out is None:
         raise BadArguments("--resume needs the suite's folder", hint="name it with --out")
     if paths:
         raise BadArguments("--resume knows its problems; leave them out")
     folder = SuiteFolder(out.expanduser().absolute())
-    return _carry_out(folder.order(), folder, is_json=is_json)
+    return _carry_out(folder.order(), folder, is_verified=is_verified, is_json=is_json)
 
 
-def _carry_out(order: SuiteOrder, folder: SuiteFolder, *, is_json: bool) -> int:
+def _carry_out(order: SuiteOrder, folder: SuiteFolder, *, is_verified: bool, is_json: bool) -> int:
     configure_logs(level="warning")
     with suite_progress() as viewer:
 
@@ -89,20 +91,30 @@ def _carry_out(order: SuiteOrder, folder: SuiteFolder, *, is_json: bool) -> int:
             return await run_suite(order, folder, viewer=viewer)
 
         is_complete = anyio.run(work)
-    _report(order, folder, is_json=is_json)
+    wrong = _report(order, folder, is_verified=is_verified, is_json=is_json)
     if not is_complete:
         Console(stderr=True).print(f"go on with: adapter-server bench --resume --out {folder.path}", soft_wrap=True)
-    return OK if is_complete else INTERRUPTED
+        return INTERRUPTED
+    return NOT_PROVED if wrong else OK
 
 
-def _report(order: SuiteOrder, folder: SuiteFolder, *, is_json: bool) -> None:
+def _report(order: SuiteOrder, folder: SuiteFolder, *, is_verified: bool, is_json: bool) -> list[str]:
+    """Write and print what there is; the tasks whose certificate proves nothing."""
     records = folder.records(order.tasks)
     summary = summary_of(order, records, folder)
     result = summary_json(summary, records)
+    wrong: list[str] = []
+    if is_verified:
+        solved = [task for task, record in records.items() if record.outcome == "solved"]
+        wrong = [task for task in solved if not anyio.run(verify, folder.kept(task)).is_proved]
+        result |= {"verified": len(solved) - len(wrong), "not_verified": wrong}
     folder.summary_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     folder.page_file.write_text(suite_page(order, records, summary, folder), encoding="utf-8")
     if is_json:
         print(json.dumps(result))
     else:
         print_summary(summary, records, Console(highlight=False))
+        if is_verified:
+            Console(highlight=False).print(f"certificates verified: {result['verified']} of {summary.solved}")
         Console(highlight=False).print(f"report: {folder.page_file}", soft_wrap=True)
+    return wrong

@@ -23,6 +23,9 @@ def bench(
     seed: Annotated[int, typer.Option(min=0, help="What the agents' choices depend on.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder to make; default: runs/suite-N.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the suite in --out.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="At the end, verify every certificate from its folder alone.")
+    ] = False,
     adapter: Annotated[Path | None, typer.Option(help="Folder of an adapter version.")] = None,
     model: Annotated[list[str] | None, typer.Option(help="As in `run`.")] = None,
     reasoning: Annotated[list[str] | None, typer.Option(help="As in `run`.")] = None,
@@ -40,5 +43,5 @@ def bench(
     hosting = hosting_of(models=model or (), reasoning=reasoning or (), tokens=agent_tokens, turns=None, seconds=None)
     return start_suite(
         paths or (), team=team, seconds=seconds, checks=checks, jobs=jobs, only=only, limit=limit, seed=seed, out=out,
-        is_resumed=resume, adapter=adapter, hosting=hosting, is_json=as_json,
+        is_resumed=resume, is_verified=verify, adapter=adapter, hosting=hosting, is_json=as_json,
     )  # fmt: skip
