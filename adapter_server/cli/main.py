@@ -12,6 +12,7 @@ from .adapter_commands import app as versions
 from .bench_command import bench
 from .evolve_commands import app as evolution
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, OK, SERVICE_FAILURE
+from .verify_command import verify
 from .withdraw_commands import recheck, revoke
 
 app = typer.Typer(
@@ -134,20 +135,6 @@ def run(
         problem, team=team, seconds=seconds, out=out, server=server, token_file=token_file, seed=seed, hosting=hosting,
         is_unsafe=unsafe_no_sandbox, is_json=as_json,
     )  # fmt: skip
-
-
-@app.command()
-def verify(
-    path: Annotated[Path, typer.Argument(help="A run folder, the folder of a certificate, or a Lean file.")],
-    *,
-    theorem: Annotated[str | None, typer.Option(help="Theorem of the Lean file; default: its last one.")] = None,
-    unsafe_no_sandbox: Unsafe = False,
-    as_json: AsJson = False,
-) -> int:
-    """Check a finished proof from its files alone. Exit code 0 only if it is proved."""
-    from .verify import run_verify
-
-    return run_verify(path, theorem=theorem, is_unsafe=unsafe_no_sandbox, is_json=as_json)
 
 
 @app.command()

@@ -94,7 +94,7 @@ class Agent:
 
     async def _refute(self) -> None:
         """Look for values that make the target false, for the agent's share of the time."""
-        self._refuter = self._refuter or Refuter(self._desk)
+        self._refuter = self._refuter or Refuter(self._desk, narrows_first=self._strategy.narrows_first)
         elapsed = anyio.current_time() - self._began
         allowed = self._strategy.refutes_first_s + self._strategy.refutes_share * elapsed
         if not self._refuter.is_done and self._refuter.spent_s < allowed:

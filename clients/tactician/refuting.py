@@ -16,6 +16,9 @@ from .statements import Statement
 
 LOG = structlog.get_logger()
 SLICE_S = 0.3
+PREFERENCE = 3
+"""Turns of the first search for one of the other."""
+
 MOST_FAILURES = 5
 """Values that Lean did not confirm; with more the evaluation here is not to be trusted."""
 
@@ -23,12 +26,14 @@ MOST_FAILURES = 5
 class Refuter:
     """Searches in slices, so that its agent can do other things; plain enumeration and narrowing take turns."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, *, narrows_first: bool = False) -> None:
         self._desk = desk
         self._failures = 0
         self.spent_s = 0.0
         statement = desk.knowledge.root.statement
         self._searches = [] if statement is None else _searches(statement, desk.knowledge.evaluator)
+        if narrows_first:
+            self._searches.reverse()
 
     async def step(self) -> None:
         """One slice; raises EpisodeOver when the target is refuted."""
@@ -48,12 +53,12 @@ class Refuter:
         began = time.monotonic()
         try:
             while self._searches and time.monotonic() < began + SLICE_S:
-                for search in list(self._searches):
+                for search in (*self._searches[:1] * PREFERENCE, *self._searches[1:]):
                     try:
                         found = next(search)
                     except (StopIteration, Undefined):
-                        self._searches.remove(search)
-                        continue
+                        self._searches = [one for one in self._searches if one is not search]
+                        break
                     if found is not None:
                         return found
             return None

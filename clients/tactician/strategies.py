@@ -25,6 +25,9 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     refutes_share: float = 0.04
     """Time for values that make the target false: at first, and of all time that goes by."""
 
+    narrows_first: bool = False
+    """Whether large values of one shape are looked for before all small ones."""
+
     simp_order: tuple[str, ...]
     """Kinds of simp sets, tried in turn: every lemma, definitions only, the newest lemma, a random half."""
 
@@ -58,6 +61,9 @@ STRATEGIES = {
     "generaliser": Strategy(
         name="generaliser",
         order=("parts", "split", "target", "conditions"),
+        refutes_first_s=3.0,
+        refutes_share=0.2,
+        narrows_first=True,
         approach="definitions first, then generalise what is left",
         simp_order=("none", "newest", "all"),
     ),

@@ -237,6 +237,8 @@ class Parser:
 
     def _conditional(self) -> Expr:
         self.take("if")
+        if self._at + 1 < len(self._tokens) and self._tokens[self._at + 1].text == ":":
+            self._at += 2
         condition = self.expression()
         self.take("then")
         yes = self.expression()

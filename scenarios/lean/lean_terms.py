@@ -52,6 +52,8 @@ class TermPrinter:
         self._type_params = type_params
         self._needs = needs
         self._goal_sorts = goal_sorts
+        self.names_conditions = False
+        """Whether the arms of a conditional know its condition, which proofs that recursion ends can need."""
         self.used_sorts: set[str] = set()
         """Sorts of the goal that were printed, as type variables."""
 
@@ -175,7 +177,7 @@ class TermPrinter:
             test = self._operation(condition)
         else:
             test = f"{self.operand(condition)} = true"
-        return f"if {test} then {yes} else {no}"
+        return f"if {'_ : ' if self.names_conditions else ''}{test} then {yes} else {no}"
 
     def _computed(self, term: Ite | Equal | Logic | Arithmetic) -> str:
         if isinstance(term, Ite):

@@ -12,9 +12,9 @@ from .lean_names import Names, constructor_names
 from .lean_terms import TermPrinter
 from .problem import LeanProblem
 from .tip import read_tip
-from .tip_equations import equations
+from .tip_equations import Equation, equations
 from .tip_goals import lift_matches
-from .tip_recursion import shrinking_together
+from .tip_recursion import Measure, Part, measures
 from .tip_signatures import heads
 from .tip_syntax import DatatypeDeclaration, FunctionDeclaration, TipProblem
 from .tip_types import Typing, check_types
@@ -59,9 +59,7 @@ class _FilePrinter:
         # an opaque type needs some value; no proof can see which
         blocks = [f"opaque {self.names.pick(sort, kind='type')} : Type := Bool" for sort in self.opaque_sorts]
         blocks += [_mutual([self._datatype(d) for d in group]) for group in self.tip.datatypes]
-        blocks += [
-            _mutual([self._function(f, is_alone=len(group) == 1) for f in group]) for group in self.tip.functions
-        ]
+        blocks += [self._functions(group) for group in self.tip.functions]
         blocks.append(f"theorem {self.theorem} : {self._statement()} := by sorry")
         return LeanProblem(name=self.theorem, source="\n\n".join(blocks) + "\n", theorem=self.theorem)
 
@@ -89,11 +87,16 @@ class _FilePrinter:
             lines.append("  deriving DecidableEq")
         return "\n".join(lines)
 
-    def _function(self, function: FunctionDeclaration, *, is_alone: bool) -> str:
+    def _functions(self, group: tuple[FunctionDeclaration, ...]) -> str:
+        rows = {function.name: equations(function, self.owners) for function in group}
+        why = measures(group, rows)
+        return _mutual([self._function(function, rows[function.name], why.get(function.name)) for function in group])
+
+    def _function(self, function: FunctionDeclaration, rows: tuple[Equation, ...], measure: Measure | None) -> str:
         printer = self._printer()
+        printer.names_conditions = measure is not None and measure.up is not None
         head = f"def {self.names.pick(function.name, kind='function')}"
         head += _type_binders(printer, function.type_params, self.typing.needs[function.name])
-        rows = equations(function, self.owners)
         is_flat = len(rows) > 1 and self.encoding == "flat"
         if is_flat:
             type_ = " → ".join((*(printer.type_param(p.type) for p in function.params), printer.type(function.result)))
@@ -104,8 +107,8 @@ class _FilePrinter:
         else:
             params = f" {printer.parameters(function.params)}" if function.params else ""
             lines = [f"{head}{params} : {printer.type(function.result)} :=", f"  {printer.term(function.body)}"]
-        if is_alone:
-            lines += _termination(function, printer, shrinking_together(function, rows), is_flat=is_flat)
+        if measure is not None:
+            lines += _termination(function, printer, measure, is_flat=is_flat)
         return "\n".join(lines)
 
     def _statement(self) -> str:
@@ -129,11 +132,23 @@ def _type_binders(printer: TermPrinter, symbols: tuple[str, ...], needs: frozens
     return "".join(f" {{{name} : Type}}" + (f" [DecidableEq {name}]" if is_needed else "") for name, is_needed in names)
 
 
-def _termination(
-    function: FunctionDeclaration, printer: TermPrinter, measured: tuple[str, ...], *, is_flat: bool
-) -> list[str]:
-    if not measured:
-        return []
-    total = " + ".join(f"sizeOf {printer.local(name)}" for name in measured)
-    binders = " ".join(printer.local(p.name) if p.name in measured else "_" for p in function.params)
-    return [f"termination_by {binders} => {total}" if is_flat else f"termination_by {total}"]
+def _termination(function: FunctionDeclaration, printer: TermPrinter, measure: Measure, *, is_flat: bool) -> list[str]:
+    names = [printer.local(param.name) for param in function.params]
+    if measure.up is not None:
+        counted, bound = (names[at] for at in measure.up)
+        total, used = f"({bound} + 1 - {counted}).toNat", set(measure.up)
+        why = ["decreasing_by exact Int.toNat_up (by assumption) (by decide)"]
+    else:
+        shown = [_sum(part, names) for part in measure.parts]
+        total, used = (
+            f"({', '.join(shown)})" if len(shown) > 1 else shown[0],
+            {at for p in measure.parts for at in p.params},
+        )
+        why = []
+    binders = " ".join(name if at in used else "_" for at, name in enumerate(names))
+    return [f"termination_by {binders} => {total}" if is_flat else f"termination_by {total}", *why]
+
+
+def _sum(part: Part, names: list[str]) -> str:
+    sizes = [f"sizeOf {names[at]}" for at in part.params]
+    return " + ".join([str(part.constant), *sizes] if part.constant or not sizes else sizes)

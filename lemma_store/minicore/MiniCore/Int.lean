@@ -269,4 +269,23 @@ protected theorem le_of_lt {a b : Int} (h : a < b) : a ≤ b :=
 theorem ofNat_le {m n : Nat} : (ofNat m ≤ ofNat n) ↔ m ≤ n := by
   rw [← subNatNat_zero, ← subNatNat_zero, subNatNat_le]
   exact Iff.rfl
+theorem toNat_lt_toNat {a b : Int} (h : a < b) (hb : 0 < b) : a.toNat < b.toNat := by
+  cases b with
+  | negSucc n => exact (not_nonNeg_negSucc (n := n + 1) hb).elim
+  | ofNat n =>
+    cases a with
+    | ofNat m => exact ofNat_le.mp h
+    | negSucc m => exact ofNat_le.mp hb
+/-- What makes recursion end that counts up to a bound. -/
+theorem toNat_up {x a k : Int} (h : ¬(a < x)) (hk : 0 < k) : (a + 1 - (k + x)).toNat < (a + 1 - x).toNat := by
+  refine toNat_lt_toNat ?_ ?_
+  · have h₂ := Int.add_le_add_left (Int.lt_iff_add_one_le.mp hk) (a + 1 - (k + x))
+    have e : a + 1 - (k + x) + k = a + 1 - x := by
+      rw [Int.sub_eq_add_neg, Int.neg_add, Int.add_assoc (a + 1), Int.add_right_comm (-k), Int.add_left_neg,
+        Int.zero_add, Int.sub_eq_add_neg]
+    rw [e, Int.zero_add] at h₂
+    exact h₂
+  · have h₁ := Int.add_le_add_right (Int.not_lt.mp h) (1 + -x)
+    rw [Int.add_left_comm x, Int.add_right_neg, Int.add_zero, ← Int.add_assoc] at h₁
+    exact h₁
 end Int

@@ -133,3 +133,23 @@ termination_by m
 theorem t (n : Nat) : euclid 0 n = n := by
   rw [euclid]
   simp
+
+-- mutual recursion by a measure of two parts
+mutual
+def deep : Nat → List Nat → Nat
+  | 0, xs => xs.length
+  | n + 1, xs => wide n (n :: xs)
+termination_by n _ => (n, 0)
+def wide : Nat → List Nat → Nat
+  | n, [] => n
+  | n, x :: xs => deep n xs + wide n xs
+termination_by n xs => (n, 1 + sizeOf xs)
+end
+example : deep 2 [5] = 2 := by simp [deep, wide]
+
+-- counting up to a bound
+def upTo (x y : Int) : List Int :=
+  if _ : y < x then [] else x :: upTo (1 + x) y
+termination_by (y + 1 - x).toNat
+decreasing_by exact Int.toNat_up (by assumption) (by decide)
+example : upTo (-1) 1 = [-1, 0, 1] := by decide +kernel
