@@ -63,7 +63,7 @@ def reuse_graph(events: Sequence[Event]) -> str:
         fresh = {used for lemma, used in edges if lemma in fresh} - needed
         needed |= fresh
     edges = [edge for edge in edges if edge[0] in needed]
-    level = {lemma: _height(lemma, edges) for lemma in needed}
+    level = _heights(needed, edges)
     rows = [[one for one in needed if level[one] == height] for height in range(max(level.values()) + 1)]
     places = {
         lemma: ((index + 0.5) / len(row), height) for height, row in enumerate(rows) for index, lemma in enumerate(row)
@@ -71,9 +71,8 @@ def reuse_graph(events: Sequence[Event]) -> str:
     authors = sorted({str(bodies[one].get("author")) for one in needed if one in bodies})
     figure, axes = _figure(max(7.0, 3.4 * max(map(len, rows))), 1.2 + 1.1 * len(rows))
     for lemma, used in edges:
-        axes.annotate(
-            "", xy=places[lemma], xytext=places[used], arrowprops={"arrowstyle": "->", "color": "#888888", "lw": 1}
-        )
+        arrow = {"arrowstyle": "->", "color": "#888888", "lw": 1, "shrinkA": 16, "shrinkB": 18}
+        axes.annotate("", xy=places[lemma], xytext=places[used], arrowprops=arrow)
     for lemma, (x, y) in places.items():
         body = bodies.get(lemma, {})
         colour = COLOURS[authors.index(str(body.get("author"))) % len(COLOURS)] if body else "#999999"
@@ -93,9 +92,13 @@ def _root_lemma(events: Sequence[Event]) -> str:
     return str(closed[0].body.get("lemma")) if closed else ""
 
 
-def _height(lemma: str, edges: Sequence[tuple[str, str]]) -> int:
-    """Lemmas without lemmas stand at the bottom; acyclic because a lemma uses accepted ones only."""
-    return max((1 + _height(used, edges) for one, used in edges if one == lemma), default=0)
+def _heights(lemmas: set[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """Lemmas without lemmas stand at the bottom, each other one above all that it uses."""
+    heights = dict.fromkeys(lemmas, 0)
+    for _ in lemmas:  # the longest path; there are no circles, because a lemma uses accepted ones only
+        for lemma, used in edges:
+            heights[lemma] = max(heights[lemma], 1 + heights[used])
+    return heights
 
 
 def _box(axes: Any, x: float, y: float, text: str, colour: str) -> None:
