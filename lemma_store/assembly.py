@@ -11,8 +11,8 @@ from bus.errors import LeanUnavailable, StatementMismatch
 
 from .glue import embedded
 from .judge import start_judge
-from .judge_process import Answer
 from .policy import ALLOWED_AXIOMS, POLICY_ID
+from .tasks import Answer
 from .types import Assembly, Certificate, Credit, Lemma, Problem
 from .world import World, write_atomically
 

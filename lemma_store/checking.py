@@ -13,11 +13,10 @@ from bus.errors import LeanUnavailable, NotLean
 from .blocks import Block
 from .intake import Text, blocks_at, blocks_that_mention, take_in, without
 from .judge import Judge
-from .judge_process import Answer
 from .lean.elaboration import Elaborated, Elaboration, ForkServer
 from .lean.messages import LeanMessage
 from .publication import MAX_TRIES, Outdated, Publication
-from .tasks import Artifact, Question
+from .tasks import Answer, Artifact, Question
 from .types import CheckReport, Outcome, Statement, Verdict
 from .world import PROBLEM_MODULE, World
 
@@ -174,7 +173,6 @@ async def _judge(
                 definitions=text.definitions,
                 world=world.stamp,
                 folder=folder,
-                lemma_ids=world.lemma_ids,
             )
             answer = await judge.ask(task, limit_ms=limits.judge_ms + _JUDGE_MS_EACH * len(text.theorems))
             if answer.status != "done":

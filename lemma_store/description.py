@@ -46,13 +46,14 @@ def described(session: Session, declaration: Declaration, *, name: str, **more: 
         known = session.known.get(constant)
         return None if known is None or known.module.startswith(LEMMA_PREFIX) else known.declaration
 
+    premises = _premises(session, declaration)
     return Judged(
         name=name,
         outcome="accepted",
         pretty=Printer(session.terms, find, find_trusted).text(declaration.type, declaration.params),
-        statement_hash=session.statement_hash(declaration),
+        statement_hash=premises[0][1],
         universes=len(declaration.params),
-        premises=_premises(session, declaration),
+        premises=premises,
         **more,
     )
 
@@ -60,8 +61,10 @@ def described(session: Session, declaration: Declaration, *, name: str, **more: 
 def _premises(session: Session, declaration: Declaration) -> tuple[tuple[str, str], ...]:
     terms, term = session.terms, declaration.type
 
+    memo: dict[int, bytes] = {}
+
     def digest(part: int) -> str:
-        return terms.digest(part, declaration.params).hex()
+        return terms.digest(part, declaration.params, memo=memo).hex()
 
     found: list[tuple[str, str]] = []
     while (node := terms.nodes[term])[0] == PI and not terms.loose(node[2]) and len(found) < _MAX_PREMISES:

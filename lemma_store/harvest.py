@@ -239,7 +239,8 @@ def content_id(unit: Unit, uses: Mapping[Name, Name], ids: Collection[str], term
     state = hashlib.sha256(repr((world, sorted(ids), unit.is_theorem)).encode())
     for name, declaration in sorted(unit.members.items(), key=lambda item: repr(names[item[0]])):
         parts = [declaration.type] if declaration.value is None else [declaration.type, declaration.value]
-        digests = [terms.digest(part, declaration.params, lambda old: names.get(old, old)) for part in parts]
+        memo: dict[int, bytes] = {}
+        digests = [terms.digest(part, declaration.params, lambda old: names.get(old, old), memo=memo) for part in parts]
         constructors = [names.get(item, item) for item in declaration.constructors]
         head = (names[name], int(declaration.kind), len(declaration.params), declaration.num_params, constructors)
         state.update(repr(head).encode("utf-8", "surrogatepass") + b"".join(digests))

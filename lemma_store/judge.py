@@ -1,10 +1,13 @@
 """Ask the judge: one process that holds accepted terms, spoken to in frames."""
 
 import contextlib
-import struct
+import os
+import signal
+import socket
+import subprocess
 import sys
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 
@@ -12,13 +15,14 @@ import anyio
 import anyio.abc
 import msgspec
 import structlog
+from anyio.abc import SocketAttribute
 
 from bus.errors import LeanUnavailable
 from bus.tasks import background_tasks
 
 from .description import LEMMA_PREFIX
-from .judge_process import Admit, Answer, Ask, LookUp, Start, Task, frame
 from .lean.toolchain import Toolchain
+from .tasks import Admit, Answer, Ask, LookUp, Split, Start, Task, frame, take_frame
 
 _answers = msgspec.msgpack.Decoder(Answer)
 _asks = msgspec.msgpack.Encoder()
@@ -26,6 +30,7 @@ COMMAND = (sys.executable, "-P", "-m", "lemma_store.judge_process")
 _log = structlog.get_logger()
 _GRACE_S = 10
 _START_S = 60
+_CHUNK_BYTES = 1 << 18
 
 
 class _Wait(msgspec.Struct, kw_only=True):
@@ -36,15 +41,19 @@ class _Wait(msgspec.Struct, kw_only=True):
 class Judge:
     """A live judge process. Questions may overlap; what it holds takes effect in order."""
 
-    def __init__(self, process: anyio.abc.Process) -> None:
-        self._process = process
+    def __init__(self, stream: anyio.abc.UNIXSocketStream) -> None:
+        self._stream = stream
         self._ids = count(1)
         self._waits: dict[int, _Wait] = {}
         self._admissions: dict[int, str] = {}
         self.held: set[str] = set()
         """Modules of agents' work that it holds."""
         self._writing = anyio.Lock()
-        self.is_alive = True
+        self.ended = anyio.Event()
+        """Set when the process gives no more answers."""
+        self.pid = 0
+        """Process id."""
+        self._handle = -1
         self.names: tuple[str, ...] = ()
         """Constants of the last module it started with that a person would write."""
         self.axioms: frozenset[str] = frozenset()
@@ -53,78 +62,142 @@ class Judge:
         """How many declarations its kernel accepted at the start."""
 
     @property
-    def pid(self) -> int:
-        """Process id."""
-        return self._process.pid
+    def is_alive(self) -> bool:
+        """Whether it still answers, as far as is known."""
+        return not self.ended.is_set()
 
-    async def ask(self, task: Task, *, limit_ms: int = 30_000) -> Answer:
+    async def ask(self, task: Task, *, limit_ms: int = 30_000, sockets: Sequence[int] = ()) -> Answer:
         """Return the judge's answer; a judge that is dead or dies answers `undecided`."""
         if not self.is_alive:
             return Answer(id=0, status="undecided", reason="the judge's process ended; the next call starts another")
         number, wait = next(self._ids), _Wait(done=anyio.Event())
         self._waits[number] = wait
         try:
-            await self._send(Ask(id=number, task=task, limit_ms=limit_ms))
+            await self._send(Ask(id=number, task=task, limit_ms=limit_ms), sockets)
             with anyio.move_on_after(limit_ms / 1000 + _GRACE_S):
                 await wait.done.wait()
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            self.is_alive = False
         finally:
             del self._waits[number]
         return wait.answer or Answer(id=number, status="undecided", reason="the judge's process gave no answer")
 
-    async def _send(self, ask: Ask) -> None:
-        async with self._writing:
-            assert self._process.stdin is not None
-            await self._process.stdin.send(frame(_asks.encode(ask)))
+    async def _send(self, ask: Ask, sockets: Sequence[int] = ()) -> None:
+        data = frame(_asks.encode(ask))
+        # A frame that is cut off would shift all that follow, so a send is never cancelled.
+        with anyio.CancelScope(shield=True):
+            async with self._writing:
+                try:
+                    await (self._stream.send_fds(data, sockets) if sockets else self._stream.send(data))
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    self._lose()
 
-    async def hold(self, module: str, path: Path) -> None:
-        """Hold an accepted module from now on: before every later question, and without waiting until it is done.
+    async def hold(self, unit: Admit) -> None:
+        """Hold an accepted unit from now on: before every later question, and without waiting until it is done.
 
         A judge that cannot hold what a judge accepted is broken: it is ended, and the next one replays everything.
         """
-        if module in self.held:
+        if unit.module in self.held:
             return
-        self.held.add(module)
+        self.held.add(unit.module)
         number = next(self._ids)
-        self._admissions[number] = module
-        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await self._send(Ask(id=number, task=Admit(module=module, path=str(path))))
+        self._admissions[number] = unit.module
+        await self._send(Ask(id=number, task=unit))
 
     async def look_up(self, name: str) -> Answer:
         """Return what the kernel holds under `name`, or a refusal."""
         return await self.ask(LookUp(name=name))
 
-    async def read_answers(self) -> None:
-        """Deliver answers until the process ends; run it in a task of the owner."""
-        assert self._process.stdout is not None
-        pending = bytearray()
-        try:
-            async for data in self._process.stdout:
-                pending += data
-                self._deliver(pending)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
-        finally:
-            self.is_alive = False
-            for wait in self._waits.values():
-                wait.done.set()
+    async def begin(self, task: Start | Admit) -> None:
+        """Hold modules before it is used.
 
-    def _deliver(self, pending: bytearray) -> None:
-        while len(pending) >= 4:
-            (size,) = struct.unpack_from("<I", pending)
-            if len(pending) < 4 + size:
-                return
-            answer = _answers.decode(pending[4 : 4 + size])
-            del pending[: 4 + size]
-            module = self._admissions.pop(answer.id, None)
-            if module is not None and answer.status != "done":
-                _log.error("judge_broken", module=module, reason=answer.reason)
-                self._process.kill()
-            wait = self._waits.get(answer.id)
-            if wait is not None:
-                wait.answer = answer
-                wait.done.set()
+        Raises:
+            LeanUnavailable: it did not start, or the kernel refuses one of the modules.
+        """
+        answer = await self.ask(task, limit_ms=_START_S * 1000)
+        if answer.status != "done":
+            raise LeanUnavailable(f"the judge did not start: {answer.reason}")
+        modules = [task.module] if isinstance(task, Admit) else [name for name, _ in task.modules]
+        self.held.update(name for name in modules if name.startswith(LEMMA_PREFIX))
+        self.names, self.axioms = tuple(answer.names), frozenset(answer.axioms)
+        self.declarations = answer.declarations
+
+    @asynccontextmanager
+    async def split(self) -> AsyncGenerator["Judge"]:
+        """Run another judge that holds what this one holds, and lives as long as the block.
+
+        Raises:
+            LeanUnavailable: there can be no other now.
+        """
+        ours, theirs = socket.socketpair()
+        async with _spoken_to(ours) as other:
+            with theirs:
+                answer = await self.ask(Split(), sockets=[theirs.fileno()])
+            if answer.status != "done":
+                raise LeanUnavailable(f"the judge did not split: {answer.reason}")
+            other.watch(answer.process)
+            yield other
+
+    def watch(self, process: int) -> None:
+        """Take note of the process that answers, so that it can be ended."""
+        self.pid = process
+        with contextlib.suppress(ProcessLookupError):  # it is dead already
+            self._handle = os.pidfd_open(process)
+
+    def kill(self) -> None:
+        """End the process, and with it its forks."""
+        if self._handle >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the process, and hear no more of it."""
+        self.kill()
+        with contextlib.suppress(OSError):  # the other end is gone already
+            self._stream.extra(SocketAttribute.raw_socket).shutdown(socket.SHUT_RDWR)  # noqa: S610 - no query
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    async def read_answers(self) -> None:
+        """Deliver answers until the process ends; run it in a task of the owner, who ends it by `close`."""
+        pending = bytearray()
+        # Not by cancelling: a wait for a socket that is cancelled just when data comes in fails.
+        with anyio.CancelScope(shield=True):
+            try:
+                while True:
+                    pending += await self._stream.receive(_CHUNK_BYTES)
+                    while (data := take_frame(pending)) is not None:
+                        self._deliver(_answers.decode(data))
+            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                pass
+            finally:
+                self._lose()
+
+    def _lose(self) -> None:
+        self.ended.set()
+        for wait in self._waits.values():
+            wait.done.set()
+
+    def _deliver(self, answer: Answer) -> None:
+        module = self._admissions.pop(answer.id, None)
+        if module is not None and answer.status != "done":
+            _log.error("judge_broken", module=module, reason=answer.reason)
+            self.kill()
+        wait = self._waits.get(answer.id)
+        if wait is not None:
+            wait.answer = answer
+            wait.done.set()
+
+
+@asynccontextmanager
+async def _spoken_to(end: socket.socket) -> AsyncGenerator[Judge]:
+    stream = await anyio.abc.UNIXSocketStream.from_socket(end)
+    judge = Judge(stream)
+    async with stream, background_tasks() as tasks:
+        tasks.start_soon(judge.read_answers)
+        try:
+            yield judge
+        finally:
+            judge.close()
 
 
 @asynccontextmanager
@@ -134,24 +207,27 @@ async def start_judge(toolchain: Toolchain, modules: Sequence[tuple[str, Path]])
     Raises:
         LeanUnavailable: it did not start, or the kernel refuses one of the modules.
     """
-    async with await anyio.open_process(COMMAND, stderr=None) as process:
-        try:
-            judge = Judge(process)
-            async with background_tasks() as tasks:
-                tasks.start_soon(judge.read_answers)
-                start = Start(
-                    library=str(toolchain.library),
-                    version=toolchain.version,
-                    modules=[(name, str(path)) for name, path in modules],
+    ours, theirs = socket.socketpair()
+    async with _spoken_to(ours) as judge:
+        with theirs:
+            process = await anyio.open_process(
+                (*COMMAND, str(theirs.fileno())),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=None,
+                pass_fds=(theirs.fileno(),),
+            )
+        async with process:
+            judge.watch(process.pid)
+            try:
+                await judge.begin(
+                    Start(
+                        library=str(toolchain.library),
+                        version=toolchain.version,
+                        modules=[(name, str(path)) for name, path in modules],
+                    )
                 )
-                answer = await judge.ask(start, limit_ms=_START_S * 1000)
-                if answer.status != "done":
-                    raise LeanUnavailable(f"the judge did not start: {answer.reason}")
-                judge.held = {name for name, _ in modules if name.startswith(LEMMA_PREFIX)}
-                judge.names, judge.axioms = tuple(answer.names), frozenset(answer.axioms)
-                judge.declarations = answer.declarations
                 yield judge
-        finally:
-            # Its forks die with it; it may be dead already.
-            with suppress(ProcessLookupError):
-                process.kill()
+            finally:
+                # Its forks die with it; it may be dead already.
+                judge.kill()

@@ -1,7 +1,8 @@
 """The judge's process: holds a `Session` of accepted terms and forks once for each judgement.
 
-Spoken to over its standard input and output in frames: four bytes of length, then msgpack. A judgement that crashes,
-hangs or grows too large takes down its own fork only and is answered `undecided`.
+Spoken to over a socket in frames: four bytes of length, then msgpack. A judgement that crashes, hangs or grows too
+large takes down its own fork only and is answered `undecided`. A judge can split: the other one, a fork too, holds the
+same and goes its own way.
 """
 
 import contextlib
@@ -11,22 +12,22 @@ import re
 import resource
 import selectors
 import signal
-import struct
+import socket
 import sys
 import time
+import traceback
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import msgspec
 
 from .declarations import Module
-from .description import describe
-from .judgement import judge_artifact, judge_composition, judge_statement
-from .lean.kernel import KernelLimit
+from .description import LEMMA_PREFIX, describe
+from .judge_fork import Fork, fork_judge, guarded, write_all
 from .lean.libc import die_with_parent
-from .refusals import Refused
 from .session import Session
-from .tasks import Artifact, Composition, Judged, Question
+from .tasks import Admit, Answer, Ask, LookUp, Split, Start, frame, take_frame
 from .terms import dotted
 
 _AUXILIARY = re.compile(
@@ -35,137 +36,97 @@ _AUXILIARY = re.compile(
 )
 _STACK_BYTES = 120 << 20
 _ADDRESS_SPACE_BYTES = 12 << 30
-_FORK_BYTES = 3 << 30
-"""What one judgement may allocate on top of what its parent holds."""
 _RECURSION = 20_000
-
-
-class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
-    """First frame: the kernel's library and the modules to hold from the beginning."""
-
-    library: str
-    version: str
-    modules: list[tuple[str, str]]
-    """`(module name, path)` in dependency order."""
-
-
-class Admit(msgspec.Struct, frozen=True, kw_only=True, tag="admit"):
-    """Hold an accepted or trusted module from now on."""
-
-    module: str
-    path: str
-
-
-class LookUp(msgspec.Struct, frozen=True, kw_only=True, tag="look_up"):
-    """What does the kernel hold under a name?"""
-
-    name: str
-
-
-Task = LookUp | Start | Admit | Artifact | Question | Composition
-
-
-class Ask(msgspec.Struct, frozen=True, kw_only=True):
-    """One question."""
-
-    id: int
-    task: Task
-    limit_ms: int = 30_000
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to the question of the same id."""
-
-    id: int
-    status: str
-    """`done`, `refused` (the candidate's fault) or `undecided` (a limit or a broken part)."""
-
-    reason: str = ""
-    judged: list[Judged] = []
-    declarations: int = 0
-    """How many declarations the kernel holds."""
-
-    names: list[str] = []
-    """Constants of the last admitted module that a person would write."""
-
-    axioms: list[str] = []
-    """Axioms that the last admitted module rests on."""
-
+_CHUNK_BYTES = 1 << 20
+_MAX_SOCKETS = 4
+_QUIET_S = 0.01
+"""So long after an answer a fork is made for the next judgement; what was accepted comes in before that."""
 
 _asks = msgspec.msgpack.Decoder(Ask)
 _answers = msgspec.msgpack.Encoder()
 
 
-def frame(data: bytes) -> bytes:
-    """Return `data` with its length in front."""
-    return struct.pack("<I", len(data)) + data
-
-
-class _Fork(msgspec.Struct, kw_only=True):
-    ask: Ask
-    pid: int
-    deadline: float
-    received: bytearray
-
-
 class JudgeProcess:
     """The serving loop. One thread; forks do the judging."""
 
-    def __init__(self) -> None:
+    def __init__(self, link: socket.socket, session: Session | None = None) -> None:
+        self._link = link
+        self._session = session
         self._selector = selectors.DefaultSelector()
-        self._forks: dict[int, _Fork] = {}
         self._pending = bytearray()
-        self._session: Session | None = None
+        self._sockets: list[int] = []
+        """Those that came with questions not yet handled."""
+        self._forks: dict[int, Fork] = {}
+        """By the descriptor that the answer comes from."""
+        self._spare: Fork | None = None
+        """Made for the next judgement; it holds all that this process holds."""
+        self._spare_due = inf
+        self._splits: dict[int, int] = {}
+        """Handle → process id."""
+        self._is_tidy = False
 
     def serve(self) -> None:
-        """Answer until standard input ends; then kill what still runs."""
-        self._selector.register(0, selectors.EVENT_READ)
-        while True:
-            for key, _ in self._selector.select(self._patience()):
-                if key.fd == 0 and not self._hear():
-                    return self._end()
-                if key.fd != 0:
-                    self._collect(key.fd)
-            self._enforce()
+        """Answer until the other end closes; then kill what still runs."""
+        self._selector.register(self._link, selectors.EVENT_READ)
+        with contextlib.suppress(ConnectionError):
+            while self._turn():
+                pass
+        self._end()
+
+    def _turn(self) -> bool:
+        """Do what is due; return whether the other end is there."""
+        is_open = True
+        for key, _ in self._selector.select(self._patience()):
+            if key.fd in self._forks:
+                self._collect(key.fd)
+            elif key.fd in self._splits:
+                self._bury(key.fd)
+            else:
+                is_open = self._hear()
+        self._enforce()
+        self._prepare()
+        return is_open
 
     def _patience(self) -> float | None:
-        deadlines = [fork.deadline for fork in self._forks.values()]
-        return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+        due = min([fork.deadline for fork in self._forks.values()], default=inf)
+        due = due if self._spare else min(due, self._spare_due)
+        return None if due == inf else max(0.0, due - time.monotonic())
 
     def _hear(self) -> bool:
-        data = os.read(0, 1 << 20)
+        data, sockets, _, _ = socket.recv_fds(self._link, _CHUNK_BYTES, _MAX_SOCKETS)
+        self._sockets += sockets
         self._pending += data
-        while len(self._pending) >= 4:
-            (size,) = struct.unpack_from("<I", self._pending)
-            if len(self._pending) < 4 + size:
-                break
-            ask = _asks.decode(self._pending[4 : 4 + size])
-            del self._pending[: 4 + size]
-            self._handle(ask)
+        while (found := take_frame(self._pending)) is not None:
+            self._handle(_asks.decode(found))
         return bool(data)
 
     def _handle(self, ask: Ask) -> None:
-        if isinstance(ask.task, LookUp):
-            name = ask.task.name
-            self._answer(_guarded(ask, lambda: Answer(id=ask.id, status="done", judged=[describe(self._held(), name)])))
-        elif isinstance(ask.task, Start | Admit):
-            self._answer(_guarded(ask, lambda: self._extend(ask)))
-        else:
-            self._fork(ask)
+        match ask.task:
+            case LookUp(name=name):
+                held = self._held()
+                self._answer(guarded(ask, lambda: Answer(id=ask.id, status="done", judged=[describe(held, name)])))
+            case Split():
+                self._answer(guarded(ask, lambda: self._split(ask)))
+            case Start() | Admit():
+                self._answer(guarded(ask, lambda: self._extend(ask)))
+            case _:
+                self._give(ask)
 
     def _extend(self, ask: Ask) -> Answer:
+        self._is_tidy = False
+        self._drop_spare()
         if isinstance(ask.task, Start):
             self._session = Session(Path(ask.task.library), version=ask.task.version)
-            modules = ask.task.modules
+            modules = [Admit(module=name, path=path) for name, path in ask.task.modules]
         else:
             assert isinstance(ask.task, Admit)
-            modules = [(ask.task.module, ask.task.path)]
+            modules = [ask.task]
         session = self._held()
         last: Module | None = None
-        for module, path in modules:
-            last = session.admit(Path(path).read_bytes(), module=module)
-        gc.collect()
-        gc.freeze()
+        for item in modules:
+            last = session.admit(Path(item.path).read_bytes(), module=item.module)
+            if item.names:
+                session.name_unit(item.module.removeprefix(LEMMA_PREFIX), item.names)
         names = [name for name, item in last.declarations.items() if item.is_safe] if last else []
         return Answer(
             id=ask.id,
@@ -180,107 +141,136 @@ class JudgeProcess:
             raise RuntimeError("the judge was asked before it was started")
         return self._session
 
-    def _fork(self, ask: Ask) -> None:
-        reading, writing = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            os.close(reading)
-            _judge_in_fork(self._held(), ask, writing)
-        os.close(writing)
-        self._forks[reading] = _Fork(
-            ask=ask, pid=pid, deadline=time.monotonic() + ask.limit_ms / 1000, received=bytearray()
-        )
-        self._selector.register(reading, selectors.EVENT_READ)
+    def _split(self, ask: Ask) -> Answer:
+        link = socket.socket(fileno=self._sockets.pop(0))
+        self._tidy()
+        with link:
+            pid = os.fork()
+            if pid == 0:
+                self._serve_apart(link)
+        handle = os.pidfd_open(pid)
+        self._splits[handle] = pid
+        self._selector.register(handle, selectors.EVENT_READ)
+        return Answer(id=ask.id, status="done", process=pid)
 
-    def _collect(self, fd: int) -> None:
-        fork = self._forks[fd]
-        data = os.read(fd, 1 << 20)
+    def _serve_apart(self, link: socket.socket) -> NoReturn:
+        status = 1
+        try:
+            die_with_parent(signal.SIGKILL)
+            for descriptor in self._foreign():
+                os.close(descriptor)
+            JudgeProcess(link, self._session).serve()
+            status = 0
+        except BaseException:  # noqa: BLE001 - a fork must not go on with its parent's work, whatever happens
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def _bury(self, handle: int) -> None:
+        self._selector.unregister(handle)
+        os.close(handle)
+        os.waitpid(self._splits.pop(handle), 0)
+
+    def _foreign(self) -> list[int]:
+        """The descriptors that a fork must not keep."""
+        ends = [end for fork in self._forks.values() for end in (fork.question, fork.reply) if end >= 0]
+        return [self._link.fileno(), self._selector.fileno(), *self._sockets, *self._splits, *ends]
+
+    def _tidy(self) -> None:
+        """Leave nothing for a fork's collector to touch."""
+        if not self._is_tidy:
+            gc.collect()
+            gc.freeze()
+            self._is_tidy = True
+
+    def _prepare(self) -> None:
+        """Make a spare fork in a quiet moment."""
+        if self._spare is None and self._spare_due <= time.monotonic():
+            self._spare_due = inf
+            with contextlib.suppress(OSError):
+                self._spare = self._new_fork()
+
+    def _new_fork(self) -> Fork:
+        self._tidy()
+        fork = fork_judge(self._held(), foreign=self._foreign())
+        self._forks[fork.reply] = fork
+        self._selector.register(fork.reply, selectors.EVENT_READ)
+        return fork
+
+    def _drop_spare(self) -> None:
+        if self._spare is not None:
+            self._close_question(self._spare)
+        if self._spare is not None or self._spare_due < inf:
+            self._spare_due = time.monotonic() + _QUIET_S
+        self._spare = None
+
+    def _give(self, ask: Ask) -> None:
+        """Give a question to the spare fork, or to a new one."""
+        fork, self._spare, self._spare_due = self._spare, None, inf
+        try:
+            fork = fork or self._new_fork()
+            fork.ask, fork.deadline = ask, time.monotonic() + ask.limit_ms / 1000
+            write_all(fork.question, frame(_answers.encode(ask)))
+            self._close_question(fork)
+        except OSError as error:
+            self._answer(Answer(id=ask.id, status="undecided", reason=str(error)))
+            if fork is not None:
+                fork.is_answered = True
+
+    def _close_question(self, fork: Fork) -> None:
+        os.close(fork.question)
+        fork.question = -1
+
+    def _collect(self, reply: int) -> None:
+        fork = self._forks[reply]
+        data = os.read(reply, _CHUNK_BYTES)
         fork.received += data
-        if data:
-            return
-        self._forget(fd)
+        answer = None if fork.is_answered else take_frame(fork.received)
+        if answer is not None:
+            # It has nothing more to say, and its end takes time.
+            fork.is_answered = True
+            self._link.sendall(frame(answer))
+            self._spare_due = time.monotonic() + _QUIET_S
+        if not data:
+            self._forget(fork)
+
+    def _forget(self, fork: Fork) -> None:
+        self._selector.unregister(fork.reply)
+        os.close(fork.reply)
+        del self._forks[fork.reply]
+        if fork.question >= 0:
+            self._close_question(fork)
+        if fork is self._spare:
+            self._spare = None
         _, status = os.waitpid(fork.pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        if code == 0:
-            self._write(bytes(fork.received))
-        else:
-            self._answer(Answer(id=fork.ask.id, status="undecided", reason=f"the judge's process ended with {code}"))
+        if fork.ask is not None and not fork.is_answered:
+            code = os.waitstatus_to_exitcode(status)
+            reason = f"the judge's process ended with {code}"
+            self._answer(Answer(id=fork.ask.id, status="undecided", reason=reason))
 
     def _enforce(self) -> None:
         now = time.monotonic()
-        for fd in [fd for fd, fork in self._forks.items() if fork.deadline <= now]:
-            fork = self._forks[fd]
+        for fork in [fork for fork in self._forks.values() if fork.deadline <= now]:
+            fork.deadline = inf
             os.kill(fork.pid, signal.SIGKILL)
-            os.waitpid(fork.pid, 0)
-            self._forget(fd)
-            reason = f"judging took longer than {fork.ask.limit_ms} ms"
-            self._answer(Answer(id=fork.ask.id, status="undecided", reason=reason))
-
-    def _forget(self, fd: int) -> None:
-        self._selector.unregister(fd)
-        os.close(fd)
-        del self._forks[fd]
+            if fork.ask is not None and not fork.is_answered:
+                fork.is_answered = True
+                reason = f"judging took longer than {fork.ask.limit_ms} ms"
+                self._answer(Answer(id=fork.ask.id, status="undecided", reason=reason))
 
     def _answer(self, answer: Answer) -> None:
-        self._write(_answers.encode(answer))
-
-    def _write(self, data: bytes) -> None:
-        view = memoryview(frame(data))
-        while view:
-            view = view[os.write(1, view) :]
+        self._link.sendall(frame(_answers.encode(answer)))
 
     def _end(self) -> None:
-        for fork in self._forks.values():
+        for pid in (*(fork.pid for fork in self._forks.values()), *self._splits.values()):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(fork.pid, signal.SIGKILL)
-            os.waitpid(fork.pid, 0)
-
-
-def _judge_in_fork(session: Session, ask: Ask, writing: int) -> None:
-    die_with_parent(signal.SIGKILL)
-    gc.disable()
-    _limit_memory()
-    # What the runtime prints must not get between the answers.
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
-    answer = _answers.encode(_guarded(ask, lambda: _judge(session, ask)))
-    view = memoryview(answer)
-    while view:
-        view = view[os.write(writing, view) :]
-    os._exit(0)
-
-
-def _limit_memory() -> None:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (min(pages * resource.getpagesize() + _FORK_BYTES, hard), hard))
-
-
-def _judge(session: Session, ask: Ask) -> Answer:
-    task = ask.task
-    if isinstance(task, Artifact):
-        judged = judge_artifact(session, task)
-    elif isinstance(task, Question):
-        judged = [judge_statement(session, task)]
-    else:
-        assert isinstance(task, Composition)
-        judged = [judge_composition(session, task)]
-    return Answer(id=ask.id, status="done", judged=judged, declarations=session.kernel.accepted)
-
-
-def _guarded(ask: Ask, work: Any) -> Answer:
-    try:
-        return work()
-    except Refused as refusal:
-        return Answer(id=ask.id, status="refused", reason=refusal.reason)
-    except (KernelLimit, OSError, MemoryError, RecursionError) as error:
-        return Answer(id=ask.id, status="undecided", reason=str(error) or type(error).__name__)
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 def main() -> None:
-    """Serve on standard input and output, no longer than the process that asks lives."""
-    die_with_parent(signal.SIGKILL)  # a replay at the start would not notice that the input ended
+    """Serve on the socket whose descriptor is the last argument, no longer than the process that asks lives."""
+    die_with_parent(signal.SIGKILL)  # a replay at the start would not notice that the other end closed
     # Lean derives its stack guard from this limit when it initialises.
     _, hard = resource.getrlimit(resource.RLIMIT_STACK)
     wanted = _STACK_BYTES if hard == resource.RLIM_INFINITY else min(_STACK_BYTES, hard)
@@ -290,7 +280,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setrecursionlimit(_RECURSION)
     sys.set_int_max_str_digits(0)  # the reader bounds numbers
-    JudgeProcess().serve()
+    JudgeProcess(socket.socket(fileno=int(sys.argv[-1]))).serve()
 
 
 if __name__ == "__main__":

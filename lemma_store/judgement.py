@@ -67,8 +67,7 @@ def judge_composition(session: Session, task: Composition) -> Judged:
     if session.statement_hash(theorem) != task.expected:
         raise Refused("the composed theorem has another statement than the node")
     artifact = Artifact(
-        path="", imports=(), theorems=(task.name,), definitions=(), world=task.world, folder=task.folder,
-        lemma_ids=task.lemma_ids,
+        path="", imports=(), theorems=(task.name,), definitions=(), world=task.world, folder=task.folder
     )  # fmt: skip
     return _Bench(session, artifact, {theorem.name: theorem}).judge()[0]
 
@@ -109,7 +108,6 @@ class _Bench:
             terms=session.terms,
         )
         self._new_names: dict[Name, Name] = {}
-        self._ids: dict[str, str] = dict(task.lemma_ids)
         self._members: set[Name] = set()
         """Constants of the artifact that are in the store by now, as parts of what they belong to."""
         self._found: dict[Name, Judged] = {}
@@ -157,7 +155,9 @@ class _Bench:
         self._refuse_axioms(unit)
         others = {name: rename_with(self._new_names, name) for name in unit.uses}
         uses = {dotted(self._new_names[name]) for name in unit.uses.values()} | self._lemmas_in(unit)
-        content = content_id(unit, others, {self._ids[use] for use in uses}, session.terms, world=self._task.world)
+        content = content_id(
+            unit, others, {session.unit_ids[use] for use in uses}, session.terms, world=self._task.world
+        )
         new = self._stored_names(unit, content)
         existing = new is not None
         if new is None:
@@ -167,7 +167,7 @@ class _Bench:
             session.replay(renamed, module=f"{LEMMA_PREFIX}{content}")
         self._new_names.update(new)
         self._members |= unit.members.keys()
-        self._ids.update({dotted(name): content for name in new.values()})
+        session.name_unit(content, tuple(dotted(name) for name in new.values()))
         return described(
             session,
             session.known[new[unit.name]].declaration,
@@ -183,8 +183,8 @@ class _Bench:
 
     def _stored_names(self, unit: Unit, content: str) -> dict[Name, Name] | None:
         """Return the names under which the session has this very unit, or None when it does not."""
-        stored = [undotted(name) for name, ident in self._ids.items() if ident == content]
-        return dict(zip(unit.heads, stored, strict=True)) if stored else None
+        stored = self._session.unit_names.get(content)
+        return dict(zip(unit.heads, map(undotted, stored), strict=True)) if stored else None
 
     def _refuse_axioms(self, unit: Unit) -> None:
         own = [item.text for item in unit.members.values() if item.kind is Kind.AXIOM]
@@ -195,8 +195,8 @@ class _Bench:
 
     def _lemmas_in(self, unit: Unit) -> set[str]:
         modules = {self._session.known[name].module for name in unit.known}
-        first = {content: name for name, content in reversed(self._ids.items())}
-        return {name for content, name in first.items() if f"{LEMMA_PREFIX}{content}" in modules}
+        found = (self._session.unit_names.get(module.removeprefix(LEMMA_PREFIX)) for module in modules)
+        return {names[0] for names in found if names}
 
     def _rename(self, unit: Unit, names: dict[Name, Name]) -> dict[Name, Declaration]:
         def new(name: Name) -> Name:
@@ -216,7 +216,7 @@ class _Bench:
         session = self._session
         path = Path(self._task.folder) / f"{content}.olean"
         origins = {session.known[name].module for name in unit.known}
-        modules = origins - {ROOT_MODULE} | {f"{LEMMA_PREFIX}{self._ids[use]}" for use in uses}
+        modules = origins - {ROOT_MODULE} | {f"{LEMMA_PREFIX}{session.unit_ids[use]}" for use in uses}
         imports = [undotted(module) for module in (ROOT_MODULE, *sorted(modules))]
         order = [item.name for item in in_dependency_order(renamed, session.terms)]
         session.kernel.write_module(path, imports=imports, names=order)

@@ -1,33 +1,52 @@
-"""The judges that run: one per episode in which something is going on."""
+"""The judges that run: one that holds the core library, and one per episode in which something is going on."""
 
-from pathlib import Path
+from typing import cast
 
 import anyio
 import anyio.abc
 import msgspec
 import structlog
 
-from .description import LEMMA_PREFIX
+from bus.errors import LeanUnavailable
+
 from .judge import Judge, start_judge
+from .lean.core_library import ROOT_MODULE, CoreLibrary
 from .lean.toolchain import Toolchain
 from .world import World
 
 _log = structlog.get_logger()
 
 
-class _Running(msgspec.Struct, frozen=True, kw_only=True):
+class _Running(msgspec.Struct, kw_only=True):
     judge: Judge
-    stop: anyio.Event
-    """Set to end the judge."""
+    told: int = 0
+    """How many units of its world it holds."""
 
 
 class Judges:
-    """Starts a judge when an episode needs one, and again when it died."""
+    """Starts a judge when an episode needs one, and again when it died.
 
-    def __init__(self, toolchain: Toolchain, tasks: anyio.abc.TaskGroup) -> None:
+    The core library is replayed once: the judges of episodes split from the one that holds it and nothing else.
+    """
+
+    def __init__(self, toolchain: Toolchain, core: CoreLibrary, tasks: anyio.abc.TaskGroup) -> None:
         self._toolchain = toolchain
+        self._core = core
         self._tasks = tasks
         self._running: dict[str, _Running] = {}
+        self._library: Judge | None = None
+        self._starting = anyio.Lock()
+
+    def prepare(self) -> None:
+        """Replay the core library in the background: a judge is needed soon."""
+        if self._library is None:
+            self._tasks.start_soon(self._prepare)
+
+    async def _prepare(self) -> None:
+        try:
+            await self._library_judge()
+        except LeanUnavailable as error:
+            _log.warning("judge_unavailable", reason=error.message)  # who needs it will be told
 
     async def get(self, world: World) -> Judge:
         """Return a living judge that holds everything published in `world`.
@@ -42,32 +61,42 @@ class Judges:
                 found = self._running.get(episode)
                 if found is None or not found.judge.is_alive:
                     found = self._running[episode] = await self._start(world)
-        for unit in world.units():
-            # What was published while it was starting.
-            await found.judge.hold(f"{LEMMA_PREFIX}{unit.id}", world.module_path(unit.id))
+        # What was published while it was starting.
+        units = world.units()
+        for unit in units[found.told :]:
+            await found.judge.hold(world.admission(unit))
+        found.told = len(units)
         return found.judge
 
     def release(self, episode: str) -> None:
         """End the judge of an episode; the next question starts another."""
         found = self._running.pop(episode, None)
         if found is not None:
-            found.stop.set()
+            found.judge.kill()
 
     async def _start(self, world: World) -> _Running:
-        order = world.closure(list(world.lemma_ids.values()))
-        modules = [
-            *world.trusted(),
-            *((f"{LEMMA_PREFIX}{unit.id}", world.module_path(unit.id)) for unit in order),
-        ]
-        stop = anyio.Event()
         # The judge outlives the call that needs it first, so a task of the store hosts it.
-        judge: Judge = await self._tasks.start(self._host, modules, stop)
-        _log.info("judge_started", episode=world.problem.episode, lemmas=len(order), pid=judge.pid)
-        return _Running(judge=judge, stop=stop)
+        judge: Judge = await self._tasks.start(self._host, world, await self._library_judge())
+        _log.info("judge_started", episode=world.problem.episode, lemmas=len(judge.held), pid=judge.pid)
+        return _Running(judge=judge)
 
-    async def _host(
-        self, modules: list[tuple[str, Path]], stop: anyio.Event, *, task_status: anyio.abc.TaskStatus[Judge]
-    ) -> None:
+    async def _host(self, world: World, library: Judge, *, task_status: anyio.abc.TaskStatus[Judge]) -> None:
+        async with library.split() as judge:
+            await judge.begin(world.problem_admission())
+            for unit in world.closure(list(world.lemma_ids.values())):
+                await judge.begin(world.admission(unit))
+            task_status.started(judge)
+            await judge.ended.wait()
+
+    async def _library_judge(self) -> Judge:
+        async with self._starting:
+            library = self._library
+            if library is None or not library.is_alive:
+                library = self._library = cast(Judge, await self._tasks.start(self._host_library))
+            return library
+
+    async def _host_library(self, *, task_status: anyio.abc.TaskStatus[Judge]) -> None:
+        modules = [(ROOT_MODULE, module.artifact) for module in self._core.modules]
         async with start_judge(self._toolchain, modules) as judge:
             task_status.started(judge)
-            await stop.wait()
+            await judge.ended.wait()

@@ -1,6 +1,7 @@
 """Step 8 of the pipeline: judged units become durable files, then index entries, then names that everybody can use."""
 
-import anyio
+from pathlib import Path
+
 import anyio.to_thread
 
 from .in_redis import LemmaIndex
@@ -9,7 +10,7 @@ from .judge import Judge
 from .lexing import NAME
 from .tasks import Judged
 from .types import Lemma, Outcome, Statement, Verdict
-from .world import World, write_atomically
+from .world import World, move_in
 
 MAX_TRIES = 6
 """How often an outdated judgement is made again; each time another check has published something."""
@@ -59,9 +60,10 @@ class Publication:
         return verdicts
 
     async def _admit(self, unit: Judged, lemma: Lemma, *, world: World, judge: Judge) -> bool:
-        data = await anyio.Path(unit.module).read_bytes()
-        await anyio.to_thread.run_sync(write_atomically, world.module_path(unit.id), data)
-        await judge.hold(f"L.{unit.id}", world.module_path(unit.id))
+        if unit.module:
+            await anyio.to_thread.run_sync(move_in, Path(unit.module), world.module_path(unit.id))
+            await judge.hold(world.admission(lemma))
+        # Otherwise the judge holds it already: its file is written, and the index refused it then.
         is_new = await self._index.put(world.problem.episode, lemma)
         world.remember(lemma)
         return is_new

@@ -36,6 +36,15 @@ class Session:
         self.kernel = Kernel(library, self.terms)
         self.known: dict[Name, Known] = {}
         self.version = version
+        self.unit_ids: dict[str, str] = {}
+        """Stored name → content id of every unit of agents' work that it holds."""
+        self.unit_names: dict[str, tuple[str, ...]] = {}
+        """The same the other way round: one name, or those of mutual types in their order."""
+
+    def name_unit(self, content: str, names: tuple[str, ...]) -> None:
+        """Remember under which names a unit is stored."""
+        self.unit_names[content] = names
+        self.unit_ids.update(dict.fromkeys(names, content))
 
     def admit(self, data: bytes, *, module: str) -> Module:
         """Replay a trusted or accepted module.

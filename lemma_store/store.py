@@ -51,7 +51,7 @@ class LemmaStore:
         self._limits = limits
         self._publication = Publication(index)
         self._worlds: dict[str, World] = {}
-        self._judges = Judges(toolchain, tasks)
+        self._judges = Judges(toolchain, core, tasks)
         self._opening = anyio.Lock()
 
     async def open_problem(self, episode: str, *, source: str, theorem: str | None = None) -> Problem:
@@ -66,6 +66,7 @@ class LemmaStore:
         if existing is not None:
             return existing
         text = split(source, theorem=theorem)
+        self._judges.prepare()
         draft = await draft_problem(episode, text=text, folder=folder, lean=self._lean, core=self.core)
         world = World(folder, core=self.core, toolchain=self.toolchain, problem=draft)
         judge = await self._judges.get(world)
@@ -152,7 +153,7 @@ class LemmaStore:
         async with _folder(world) as folder:
             task = Composition(
                 glue=names[0], children=tuple(names[1:]), name=name, expected=parent.hash, world=world.stamp,
-                folder=folder, lemma_ids=world.lemma_ids,
+                folder=folder,
             )  # fmt: skip
             answer = await judge.ask(task, limit_ms=self._limits.judge_ms)
             if answer.status != "done" or answer.judged[0].outcome != "accepted":

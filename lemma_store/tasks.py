@@ -1,6 +1,36 @@
 """Questions for the judge, and its findings. Paths are files that the asker wrote and removes."""
 
+import struct
+
 import msgspec
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
+    """First question: the kernel's library and the modules to hold from the beginning."""
+
+    library: str
+    version: str
+    modules: list[tuple[str, str]]
+    """`(module name, path)` in dependency order."""
+
+
+class Split(msgspec.Struct, frozen=True, kw_only=True, tag="split"):
+    """Become two: the other one holds the same and listens on the socket that comes with this question."""
+
+
+class Admit(msgspec.Struct, frozen=True, kw_only=True, tag="admit"):
+    """Hold an accepted or trusted module from now on."""
+
+    module: str
+    path: str
+    names: tuple[str, ...] = ()
+    """Stored names of the unit that it is: one, or the types of a mutual declaration in their order."""
+
+
+class LookUp(msgspec.Struct, frozen=True, kw_only=True, tag="look_up"):
+    """What does the kernel hold under a name?"""
+
+    name: str
 
 
 class Artifact(msgspec.Struct, frozen=True, kw_only=True, tag="artifact"):
@@ -19,9 +49,6 @@ class Artifact(msgspec.Struct, frozen=True, kw_only=True, tag="artifact"):
 
     folder: str
     """Where the modules of accepted units are written."""
-
-    lemma_ids: dict[str, str]
-    """Stored name → content id of every module unit that the session has admitted."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, tag="statement"):
@@ -43,7 +70,6 @@ class Composition(msgspec.Struct, frozen=True, kw_only=True, tag="composition"):
 
     world: str
     folder: str
-    lemma_ids: dict[str, str]
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,3 +96,53 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
     module: str = ""
     """The written module's path; empty when the session had this very unit already."""
+
+
+Task = Start | Split | Admit | LookUp | Artifact | Question | Composition
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """One question."""
+
+    id: int
+    task: Task
+    limit_ms: int = 30_000
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to the question of the same id."""
+
+    id: int
+    status: str
+    """`done`, `refused` (the candidate's fault) or `undecided` (a limit or a broken part)."""
+
+    reason: str = ""
+    judged: list[Judged] = []
+    declarations: int = 0
+    """How many declarations the kernel holds."""
+
+    names: list[str] = []
+    """Constants of the last admitted module that a person would write."""
+
+    axioms: list[str] = []
+    """Axioms that the last admitted module rests on."""
+
+    process: int = 0
+    """Id of the process that a split made."""
+
+
+def frame(data: bytes) -> bytes:
+    """Return `data` with its length in front."""
+    return struct.pack("<I", len(data)) + data
+
+
+def take_frame(pending: bytearray) -> bytes | None:
+    """Take the first whole frame out of what has come in; None when there is none yet."""
+    if len(pending) < 4:
+        return None
+    (size,) = struct.unpack_from("<I", pending)
+    if len(pending) < 4 + size:
+        return None
+    found = bytes(pending[4 : 4 + size])
+    del pending[: 4 + size]
+    return found

@@ -18,7 +18,7 @@ Metadata is dropped on reading: the kernel ignores it. Free variables and metava
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 BVAR, SORT, CONST, APP, LAM, PI, LET, LIT, PROJ = 0, 3, 4, 5, 6, 7, 8, 9, 11
@@ -63,31 +63,39 @@ class Terms:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self._index: dict[Node, int] = {}
+        self._below: list[tuple[int, ...]] = []
+        """Child terms, which come before their parents."""
         self._open: list[int] = []
 
     def add(self, node: Node) -> int:
         """Return the term of `node`, whose children must be terms of this arena."""
         # `True == 1` in a key, hence the type in literals.
         key: Node = (*node, isinstance(node[1], str)) if node[0] == LIT else node
-        found = self._index.get(key)
-        if found is not None:
+        term = len(self.nodes)
+        found = self._index.setdefault(key, term)
+        if found != term:
             return found
-        self._index[key] = term = len(self.nodes)
+        below = children(node)
         self.nodes.append(node)
-        self._open.append(self._measure(node))
+        self._below.append(below)
+        self._open.append(self._measure(node, below))
         return term
 
     def node(self, term: int) -> Node:
         """Return the node of `term`."""
         return self.nodes[term]
 
-    def _measure(self, node: Node) -> int:
-        if node[0] == BVAR:
+    def _measure(self, node: Node, below: tuple[int, ...]) -> int:
+        tag: int = node[0]
+        open_ = self._open
+        if tag == APP:
+            return max(open_[below[0]], open_[below[1]])
+        if tag == BVAR:
             return node[1] + 1
-        below = [self._open[child] for child in children(node)]
-        if node[0] in _BINDS and below:
-            below[-1] -= 1
-        return max(below, default=0)
+        found = [open_[child] for child in below]
+        if tag in _BINDS:
+            found[-1] -= 1
+        return max(found, default=0)
 
     def loose(self, term: int) -> int:
         """Return one more than the largest loose bound variable; 0 for a closed term."""
@@ -95,15 +103,19 @@ class Terms:
 
     def walk(self, *roots: int) -> Iterator[Node]:
         """Yield the node of every term below `roots` once, in no promised order."""
+        yield from map(self.nodes.__getitem__, self._reach(roots, ()))
+
+    def _reach(self, roots: Iterable[int], without: Container[int]) -> set[int]:
+        """Return the terms below `roots`, and these, without going into those in `without`."""
         seen = set(roots)
         stack = list(seen)
+        below = self._below
         while stack:
-            node = self.nodes[stack.pop()]
-            yield node
-            for child in children(node):
-                if child not in seen:
+            for child in below[stack.pop()]:
+                if child not in seen and child not in without:
                     seen.add(child)
                     stack.append(child)
+        return seen
 
     def constants(self, *roots: int) -> set[Name]:
         """Return the names of all constants below `roots`, structures of projections included."""
@@ -111,20 +123,10 @@ class Terms:
 
     def fold(self, root: int, build: Callable[[Node, list[Any]], Any], memo: dict[int, Any]) -> Any:
         """Return `build(node, results of its children)` for `root`, each term visited once, children first."""
-        stack = [root]
-        while stack:
-            term = stack[-1]
-            if term in memo:
-                stack.pop()
-                continue
-            node = self.nodes[term]
-            below = children(node)
-            missing = [child for child in below if child not in memo]
-            if missing:
-                stack.extend(missing)
-                continue
-            memo[term] = build(node, [memo[child] for child in below])
-            stack.pop()
+        if root not in memo:
+            nodes, below = self.nodes, self._below
+            for term in sorted(self._reach([root], memo)):
+                memo[term] = build(nodes[term], [memo[child] for child in below[term]])
         return memo[root]
 
     def rename(self, root: int, new_name: Callable[[Name], Name], memo: dict[int, int]) -> int:
@@ -188,17 +190,25 @@ class Terms:
         memo[term, depth] = found = self.add((*node[: where.start], *below, *node[where.stop :]))
         return found
 
-    def digest(self, root: int, params: tuple[Name, ...], name_of: Callable[[Name], Name] = lambda name: name) -> bytes:
+    def digest(
+        self,
+        root: int,
+        params: tuple[Name, ...],
+        name_of: Callable[[Name], Name] = lambda name: name,
+        *,
+        memo: dict[int, bytes] | None = None,
+    ) -> bytes:
         """Return a SHA-256 of `root`, blind to binder names, binder styles and universe parameter names.
 
-        `params` gives the parameters their positions; `name_of` may replace constant names.
+        `params` gives the parameters their positions; `name_of` may replace constant names. A `memo` serves terms with
+        the same of both.
         """
         position = {param: at for at, param in enumerate(params)}
 
         def build(node: Node, below: list[bytes]) -> bytes:
             return _hash(_label(node, position, name_of), below)
 
-        return self.fold(root, build, {})
+        return self.fold(root, build, {} if memo is None else memo)
 
 
 def _label(node: Node, position: Mapping[Name, int], name_of: Callable[[Name], Name]) -> str:

@@ -70,6 +70,11 @@ class Lemma(msgspec.Struct, frozen=True, kw_only=True):
     premises: tuple[tuple[str, str], ...] = ()
     """For `P₁ → … → Pₙ → Q`: the hash of each `Pᵢ` and of what stands from `Pᵢ` on; last `("", hash of Q)`."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its stored name, and those of its mutual companions after it."""
+        return (self.name, *self.also)
+
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What the judge says about one theorem of a submitted text."""

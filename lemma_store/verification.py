@@ -13,14 +13,13 @@ from bus.errors import AdapterError
 from .assembly import CERTIFICATE, sha256
 from .checking import Limits, elaborate_statement
 from .judge import start_judge
-from .judge_process import Admit
 from .lean.core_library import ROOT_MODULE, build_core_library
 from .lean.elaboration import ForkServer
 from .lean.toolchain import Toolchain, find_toolchain
 from .opening import compile_definitions
 from .policy import ALLOWED_AXIOMS, POLICY_ID
 from .problem_text import ProblemText, split
-from .tasks import Judged
+from .tasks import Admit, Judged
 from .types import Certificate, Problem, Statement
 from .world import PROBLEM_MODULE, World, write_atomically
 

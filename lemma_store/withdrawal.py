@@ -9,8 +9,8 @@ import structlog
 
 from .assembly import CERTIFICATE, PROOF
 from .judge import start_judge
-from .judge_process import Admit
 from .policy import ALLOWED_AXIOMS
+from .tasks import Admit
 from .types import Certificate, Lemma
 from .world import World
 

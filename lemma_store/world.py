@@ -3,8 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import anyio
@@ -12,16 +11,16 @@ import msgspec
 
 from bus.errors import UnknownId
 
-from .judge import Judge
+from .description import LEMMA_PREFIX
 from .lean.core_library import ROOT_MODULE, CoreLibrary
 from .lean.toolchain import Toolchain
 from .policy import POLICY_ID
+from .tasks import Admit
 from .types import Lemma, Problem
 from .word_index import WordIndex
 
 PROBLEM_MODULE = "Problem"
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
-JudgeFactory = Callable[[list[tuple[str, Path]]], AbstractAsyncContextManager[Judge]]
 
 
 class World:
@@ -67,6 +66,15 @@ class World:
         core = [(ROOT_MODULE, module.artifact) for module in self.core.modules]
         return [*core, (PROBLEM_MODULE, self.modules / f"{PROBLEM_MODULE}.olean")]
 
+    def problem_admission(self) -> Admit:
+        """Return the problem's module as a judge takes it."""
+        module, path = self.trusted()[-1]
+        return Admit(module=module, path=str(path))
+
+    def admission(self, unit: Lemma) -> Admit:
+        """Return a unit's module as a judge takes it."""
+        return Admit(module=f"{LEMMA_PREFIX}{unit.id}", path=str(self.module_path(unit.id)), names=unit.names)
+
     def module_path(self, lemma_id: str) -> Path:
         """Return where the module of a published unit lies."""
         return self.modules / "L" / f"{lemma_id}.olean"
@@ -77,7 +85,7 @@ class World:
             self._searchable.append(lemma)
             self._words.add(words_of(f"{lemma.name} {lemma.statement.pretty} {lemma.author}"))
         self._by_id[lemma.id] = lemma
-        for name in (lemma.name, *lemma.also):
+        for name in lemma.names:
             self.lemma_ids[name] = lemma.id
             self._by_name[name] = lemma
             self._by_last[name.rpartition(".")[2]] = lemma
@@ -168,16 +176,24 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write a file so that it is either there whole, and on disk, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with draft.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    draft.write_bytes(data)
+    move_in(draft, path)
+
+
+def move_in(draft: Path, path: Path) -> None:
+    """Move a written file of the same file system to where it is either whole, and on disk, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _sync(draft)
     draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)
 
 
 def read_problem(folder: Path) -> Problem | None:

@@ -1,8 +1,9 @@
 """One check: a guardian process that starts a prover process, watches it, and reports how it ended.
 
-Both come from the fork server by `fork`, so Lean is already initialised in them. The guardian is ours from beginning
-to end. The prover is ours until it calls Lean; from then on it may run anything an agent thought of. The artifact is
-read only after the prover, and with it everything it could have started, is dead.
+Both come from the fork server by `fork`, so Lean is already initialised in them. Both wait in their place, the prover
+behind closed doors already, until the text comes. The guardian is ours from beginning to end. The prover is ours until
+it calls Lean; from then on it may run anything an agent thought of. The artifact is read only after the prover, and
+with it everything it could have started, is dead.
 """
 
 import ctypes
@@ -14,53 +15,114 @@ import time
 from collections.abc import Sequence
 from typing import NoReturn
 
+import msgspec
+
 from . import libc
-from .jobs import Job, JobReport, Limits, encode
-from .sandbox import Cell, close_cell, confine, open_cell, written_bytes
+from .forkprover import FAILED, begin, prove, write_all
+from .jobs import Job, JobReport, Limits, Setting, decode_request, encode, frame, take_frame
+from .sandbox import Cell, close_cell, open_cell, written_bytes
 
 _TICK_MS = 40
 _CHUNK_BYTES = 1 << 16
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ARTIFACT = "out.olean"
-_FAILED = 125
 
 
-def guard(job: Job, *, lean: ctypes.CDLL, scratch: str, reply: int, control: int, foreign: Sequence[int]) -> NoReturn:
-    """Run a job to its end, write the report to `reply`, and exit. Closing `control` from outside ends it early.
+def guard(
+    setting: Setting,
+    *,
+    lean: ctypes.CDLL,
+    scratch: str,
+    question: int,
+    reply: int,
+    control: int,
+    foreign: Sequence[int],
+) -> NoReturn:
+    """Make the place of a check, run the job that comes from `question` in it, write the report to `reply`, and exit.
 
-    `foreign` are the fork server's other descriptors, which are closed.
+    Without a job it ends when `question` does. Closing `control` from outside ends the job early. `foreign` are the
+    fork server's other descriptors, which are closed.
     """
-    status = _FAILED
+    status = FAILED
     try:
         libc.die_with_parent(signal.SIGKILL)
         # Descriptors of the Lean runtime stay: it closes them by number in every fork, and must not meet ours there.
         for descriptor in foreign:
             os.close(descriptor)
-        _write_all(reply, encode(_report(job, lean=lean, scratch=scratch, control=control)))
+        _serve_once(setting, lean=lean, scratch=scratch, question=question, reply=reply, control=control)
         status = 0
     finally:
         os._exit(status)
 
 
-def _report(job: Job, *, lean: ctypes.CDLL, scratch: str, control: int) -> JobReport:
+def _serve_once(setting: Setting, *, lean: ctypes.CDLL, scratch: str, question: int, reply: int, control: int) -> None:
+    stage: _Stage | str
     try:
-        return _run(job, lean=lean, scratch=scratch, control=control)
+        stage = _set_up(setting, lean=lean, scratch=scratch)
+    except OSError as error:
+        stage = f"the check could not be set up: {error}"
+    job = _read_job(question)
+    if job is not None:
+        write_all(reply, frame(encode(_report(job, stage, control=control))))
+    elif not isinstance(stage, str):
+        os.kill(stage.prover, signal.SIGKILL)
+        os.waitpid(stage.prover, 0)
+        close_cell(stage.place)
+
+
+class _Stage(msgspec.Struct, frozen=True, kw_only=True):
+    """A place with a prover in it that waits for its words."""
+
+    place: Cell
+    prover: int
+    words: int
+    """Descriptor that takes the arguments of Lean."""
+
+    output: int
+    processes: int
+    """Descriptor of a `/proc` that shows the prover."""
+
+
+def _set_up(setting: Setting, *, lean: ctypes.CDLL, scratch: str) -> _Stage:
+    processes = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
+    place = open_cell(scratch, setting=setting)
+    output, output_end = os.pipe()
+    words_end, words = os.pipe()
+    prover = os.fork()
+    if prover == 0:
+        prove(setting, lean=lean, place=place, words=words_end, output=output_end)
+    os.close(output_end)
+    os.close(words_end)
+    return _Stage(place=place, prover=prover, words=words, output=output, processes=processes)
+
+
+def _read_job(question: int) -> Job | None:
+    received = bytearray()
+    while (found := take_frame(received)) is None:
+        chunk = os.read(question, _CHUNK_BYTES)
+        if not chunk:
+            return None
+        received += chunk
+    job = decode_request(found)
+    assert isinstance(job, Job)
+    return job
+
+
+def _report(job: Job, stage: _Stage | str, *, control: int) -> JobReport:
+    if isinstance(stage, str):
+        return JobReport(id=job.id, outcome="crashed", reason=stage)
+    try:
+        return _run(job, stage, control=control)
     except OSError as error:
         return JobReport(id=job.id, outcome="crashed", reason=f"the check could not be set up: {error}")
 
 
-def _run(job: Job, *, lean: ctypes.CDLL, scratch: str, control: int) -> JobReport:
+def _run(job: Job, stage: _Stage, *, control: int) -> JobReport:
     started = time.monotonic()
-    processes = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
-    place = open_cell(scratch, job=job)
+    place, prover = stage.place, stage.prover
+    watch = _Watch(job, stage, control=control)
     source = _write_source(place, job)
-    output, output_end = os.pipe()
-    alive, alive_end = os.pipe()
-    prover = os.fork()
-    if prover == 0:
-        _prove(job, lean=lean, place=place, source=source, output=output_end, alive=(alive, alive_end))
-    os.close(output_end)
-    watch = _Watch(job, place=place, prover=prover, output=output, control=control, processes=processes)
+    begin(stage.words, _words(job, source))
     watch.until_dead()
     _, status, usage = os.wait4(prover, 0)
     watch.drain()
@@ -83,10 +145,17 @@ def _run(job: Job, *, lean: ctypes.CDLL, scratch: str, control: int) -> JobRepor
     )
 
 
+def _words(job: Job, source: str) -> list[str]:
+    words = ["lean", "--json", "-R", ".", *(f"-D{option}" for option in job.options)]
+    if job.wants_artifact:
+        words += ["-o", _ARTIFACT]
+    return [*words, source]
+
+
 def _ending(limits: Limits, *, code: int, cpu_ms: float) -> tuple[str, str]:
     """Name the way a prover ended that the guardian did not kill."""
     if code >= 0:
-        return ("crashed", "the sandbox could not be entered") if code == _FAILED else ("finished", "")
+        return ("crashed", "the sandbox could not be entered") if code == FAILED else ("finished", "")
     if -code == signal.SIGKILL and cpu_ms >= limits.cpu_s * 800:  # the kernel's two counts differ
         return "timeout", f"used more than {limits.cpu_s} s of processor time"
     return "crashed", f"ended by signal {-code}"
@@ -95,13 +164,13 @@ def _ending(limits: Limits, *, code: int, cpu_ms: float) -> tuple[str, str]:
 class _Watch:
     """Collects a prover's output and kills it when it exceeds a limit."""
 
-    def __init__(self, job: Job, *, place: Cell, prover: int, output: int, control: int, processes: int) -> None:
+    def __init__(self, job: Job, stage: _Stage, *, control: int) -> None:
         self._limits = job.limits
-        self._place = place
-        self._prover = prover
-        self._output = output
+        self._place = stage.place
+        self._prover = stage.prover
+        self._output = stage.output
+        self._processes = stage.processes
         self._control = control
-        self._processes = processes
         self._deadline = time.monotonic() + job.limits.wall_ms / 1000
         self.text = bytearray()
         self.outcome = ""
@@ -172,34 +241,6 @@ class _Watch:
             os.kill(self._prover, signal.SIGKILL)
 
 
-def _prove(job: Job, *, lean: ctypes.CDLL, place: Cell, source: str, output: int, alive: tuple[int, int]) -> NoReturn:
-    """Become the prover: shut every door, then let Lean read what the agent wrote."""
-    status = _FAILED
-    try:
-        libc.die_with_parent(signal.SIGKILL)
-        os.close(alive[1])
-        if not _has_hung_up(alive[0]):
-            os.dup2(output, 1)
-            os.dup2(output, 2)
-            confine(place, limits=job.limits, confinement=job.confinement)
-            status = _lean_main(job, lean=lean, place=place, source=source)
-    except OSError as error:
-        os.write(2, f"the sandbox could not be entered: {error}".encode())
-    finally:
-        os._exit(status)
-
-
-def _lean_main(job: Job, *, lean: ctypes.CDLL, place: Cell, source: str) -> int:
-    os.environ.clear()
-    os.environ.update({"LEAN_PATH": ":".join(place.lean_path), "LEAN_NUM_THREADS": "1"})
-    words = ["lean", "--json", "-R", ".", *(f"-D{option}" for option in job.options)]
-    if job.wants_artifact:
-        words += ["-o", _ARTIFACT]
-    words.append(source)
-    array = (ctypes.c_char_p * (len(words) + 1))(*(os.fsencode(word) for word in words), None)
-    return lean.lean_main(len(words), array)
-
-
 def _write_source(place: Cell, job: Job) -> str:
     """Put the source where its module name says; Lean takes the module's name from the path."""
     *folders, name = job.module.split(".")
@@ -208,7 +249,7 @@ def _write_source(place: Cell, job: Job) -> str:
         os.mkdir(part, dir_fd=folder)
         folder = os.open(part, os.O_PATH | os.O_DIRECTORY, dir_fd=folder)
     file = os.open(f"{name}.lean", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o400, dir_fd=folder)
-    _write_all(file, job.source)
+    write_all(file, job.source)
     os.close(file)
     return "/".join([*folders, f"{name}.lean"])
 
@@ -224,15 +265,3 @@ def _take_artifact(place: Cell, job: Job) -> bytes | None:
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > job.limits.artifact_bytes:
             return None
         return opened.read(job.limits.artifact_bytes)
-
-
-def _has_hung_up(descriptor: int) -> bool:
-    poll = select.poll()
-    poll.register(descriptor, 0)
-    return bool(poll.poll(0))
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]

@@ -1,7 +1,8 @@
 """The fork server: a process in which Lean is loaded once and forked for every check.
 
 Started by the daemon as `python -I -m lemma_store.lean.forkserver LIBRARY SCRATCH SOCKET`. One thread, no state but the
-running jobs. It ends when the daemon's end of the socket closes, and takes every child with it.
+running jobs and the guardians that wait for one. It ends when the daemon's end of the socket closes, and takes every
+child with it.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,22 +23,31 @@ import msgspec
 
 from . import libc
 from .forkchild import guard
-from .jobs import HEADER_BYTES, Cancel, Job, JobReport, decode_request, encode, frame, frame_size
+from .jobs import Cancel, Job, JobReport, Setting, decode_request, encode, frame, take_frame
 from .sandbox import SandboxReport, try_layers
 
 _CHUNK_BYTES = 1 << 18
+_QUIET_S = 0.005
+"""So long without a word after a job has begun, a guardian is made for the next one."""
+_MAX_SPARES, _KEEP_S = 4, 10.0
+"""How many guardians may wait, each for jobs of one setting, and how long one is not replaced by another."""
 
 
-class _Running(msgspec.Struct, kw_only=True):
-    job: int
-    guardian: int
+class _Guardian(msgspec.Struct, kw_only=True, eq=False):
+    pid: int
+    setting: Setting
+    born: float
+    question: int
+    """Descriptor that takes its job."""
+
     reply: int
     control: int
-    report: bytearray
+    job: int | None = None
+    received: bytearray
 
 
 class Server:
-    """Starts a guardian for every job that comes in and sends back what it reports."""
+    """Gives every job that comes in to a guardian and sends back what it reports."""
 
     def __init__(self, link: socket.socket, *, lean: ctypes.CDLL, scratch: str) -> None:
         self._link = link
@@ -44,31 +55,40 @@ class Server:
         self._scratch = scratch
         self._selector = selectors.DefaultSelector()
         self._received = bytearray()
-        self._running: dict[int, _Running] = {}
+        self._guardians: set[_Guardian] = set()
+        self._running: dict[int, _Guardian] = {}
+        """By job."""
+        self._spares: dict[Setting, _Guardian] = {}
+        """Guardians that wait for a job, the one used last at the end."""
+        self._wanted: Setting | None = None
+        """Where a spare is missing."""
 
     def serve(self) -> None:
         """Return when the daemon has gone."""
         self._selector.register(self._link, selectors.EVENT_READ, None)
         while True:
-            for key, _ in self._selector.select():
+            ready = self._selector.select(_QUIET_S if self._wanted else None)
+            for key, _ in ready:
                 if key.data is None:
                     if not self._receive():
                         return
                 else:
                     self._collect(key.data)
+            if not ready:
+                self._make_spare()
 
     def kill_all(self) -> None:
         """End every guardian; the kernel ends their provers with them."""
-        for running in self._running.values():
-            os.kill(running.guardian, signal.SIGKILL)
-        for running in self._running.values():
-            os.waitpid(running.guardian, 0)
-        self._running.clear()
+        for guardian in self._guardians:
+            os.kill(guardian.pid, signal.SIGKILL)
+        for guardian in self._guardians:
+            os.waitpid(guardian.pid, 0)
+        self._guardians.clear()
         self._bury_orphans()
 
     def _bury_orphans(self) -> None:
         """Wait for provers whose guardian was killed; the kernel has killed them at that moment."""
-        guardians = {running.guardian for running in self._running.values()}
+        guardians = {guardian.pid for guardian in self._guardians}
         for child in _children():
             if child not in guardians:
                 os.waitpid(child, 0)
@@ -79,13 +99,8 @@ class Server:
         except ConnectionError:
             return False
         self._received += chunk
-        while len(self._received) >= HEADER_BYTES:
-            end = HEADER_BYTES + frame_size(bytes(self._received[:HEADER_BYTES]))
-            if len(self._received) < end:
-                break
-            request = decode_request(self._received[HEADER_BYTES:end])
-            del self._received[:end]
-            self._handle(request)
+        while (found := take_frame(self._received)) is not None:
+            self._handle(decode_request(found))
         return bool(chunk)
 
     def _handle(self, request: Job | Cancel) -> None:
@@ -96,33 +111,100 @@ class Server:
             running.control = -1
 
     def _start(self, job: Job) -> None:
+        guardian = self._spares.pop(job.setting, None)
+        if guardian is None or not _give(guardian, job):
+            guardian = self._new_guardian(job.setting)
+            _give(guardian, job)
+        guardian.job = job.id
+        self._running[job.id] = guardian
+        self._wanted = job.setting
+
+    def _make_spare(self) -> None:
+        """Make a guardian for a job like the last one, unless those that wait are fresh."""
+        setting, self._wanted = self._wanted, None
+        if setting is None or setting in self._spares:
+            return
+        if len(self._spares) >= _MAX_SPARES:
+            oldest = min(self._spares.values(), key=lambda guardian: guardian.born)
+            if time.monotonic() - oldest.born < _KEEP_S:
+                return
+            self._dismiss(oldest)
+        with contextlib.suppress(OSError):
+            self._spares[setting] = self._new_guardian(setting)
+
+    def _dismiss(self, spare: _Guardian) -> None:
+        del self._spares[spare.setting]
+        os.close(spare.question)
+        spare.question = -1
+
+    def _new_guardian(self, setting: Setting) -> _Guardian:
+        question_end, question = os.pipe()
         reply, reply_end = os.pipe()
         control_end, control = os.pipe()
-        if (guardian := os.fork()) == 0:
-            others = [end for job_ in self._running.values() for end in (job_.reply, job_.control) if end >= 0]
-            foreign = [self._link.fileno(), self._selector.fileno(), reply, control, *others]
-            guard(job, lean=self._lean, scratch=self._scratch, reply=reply_end, control=control_end, foreign=foreign)
-        os.close(reply_end)
-        os.close(control_end)
-        running = _Running(job=job.id, guardian=guardian, reply=reply, control=control, report=bytearray())
-        self._running[job.id] = running
-        self._selector.register(reply, selectors.EVENT_READ, running)
+        if (pid := os.fork()) == 0:
+            others = [end for guardian in self._guardians for end in _ends(guardian)]
+            guard(
+                setting,
+                lean=self._lean,
+                scratch=self._scratch,
+                question=question_end,
+                reply=reply_end,
+                control=control_end,
+                foreign=[self._link.fileno(), self._selector.fileno(), question, reply, control, *others],
+            )
+        for end in (question_end, reply_end, control_end):
+            os.close(end)
+        guardian = _Guardian(
+            pid=pid, setting=setting, born=time.monotonic(), question=question, reply=reply, control=control,
+            received=bytearray(),
+        )  # fmt: skip
+        self._guardians.add(guardian)
+        self._selector.register(reply, selectors.EVENT_READ, guardian)
+        return guardian
 
-    def _collect(self, running: _Running) -> None:
-        if chunk := os.read(running.reply, _CHUNK_BYTES):
-            running.report += chunk
-            return
-        self._selector.unregister(running.reply)
-        os.close(running.reply)
-        if running.control >= 0:
-            os.close(running.control)
-        _, status = os.waitpid(running.guardian, 0)
-        del self._running[running.job]
+    def _collect(self, guardian: _Guardian) -> None:
+        chunk = os.read(guardian.reply, _CHUNK_BYTES)
+        guardian.received += chunk
+        if (report := take_frame(guardian.received)) is not None and guardian.job is not None:
+            # Its prover is dead and it has nothing more to say; its own end takes time.
+            self._settle(guardian, report)
+        if not chunk:
+            self._bury(guardian)
+
+    def _settle(self, guardian: _Guardian, report: bytes) -> None:
+        assert guardian.job is not None
+        del self._running[guardian.job]
+        guardian.job = None
+        self._link.sendall(frame(report))
+
+    def _bury(self, guardian: _Guardian) -> None:
+        self._selector.unregister(guardian.reply)
+        for end in _ends(guardian):
+            os.close(end)
+        self._guardians.discard(guardian)
+        if self._spares.get(guardian.setting) is guardian:
+            del self._spares[guardian.setting]
+        _, status = os.waitpid(guardian.pid, 0)
         if os.waitstatus_to_exitcode(status) != 0:
             self._bury_orphans()
-            lost = JobReport(id=running.job, outcome="crashed", reason="the guardian of the check was killed")
-            running.report = bytearray(encode(lost))
-        self._link.sendall(frame(bytes(running.report)))
+        if guardian.job is not None:
+            reason = "the guardian of the check was killed"
+            self._settle(guardian, encode(JobReport(id=guardian.job, outcome="crashed", reason=reason)))
+
+
+def _give(guardian: _Guardian, job: Job) -> bool:
+    """Hand over a job; return whether the guardian was there to take it."""
+    view = memoryview(frame(encode(job)))
+    with contextlib.suppress(BrokenPipeError):
+        while view:
+            view = view[os.write(guardian.question, view) :]
+    os.close(guardian.question)
+    guardian.question = -1
+    return not view
+
+
+def _ends(guardian: _Guardian) -> list[int]:
+    return [end for end in (guardian.question, guardian.reply, guardian.control) if end >= 0]
 
 
 def _children() -> list[int]:

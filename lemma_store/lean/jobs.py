@@ -41,6 +41,14 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     """System calls filtered by seccomp."""
 
 
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """What the place of a check is made from; the text comes later."""
+
+    lean_path: tuple[str, ...]
+    limits: Limits
+    confinement: Confinement
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     """One file for one child."""
 
@@ -53,6 +61,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     wants_artifact: bool
     limits: Limits
     confinement: Confinement
+
+    @property
+    def setting(self) -> Setting:
+        """The place that it needs."""
+        return Setting(lean_path=self.lean_path, limits=self.limits, confinement=self.confinement)
 
 
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag="cancel"):
@@ -94,3 +107,15 @@ def frame(payload: bytes) -> bytes:
 def frame_size(header: bytes) -> int:
     """Read the length from the first HEADER_BYTES bytes of a frame."""
     return _LENGTH.unpack(header)[0]
+
+
+def take_frame(received: bytearray) -> bytes | None:
+    """Take the first whole message out of what has come in; None when there is none yet."""
+    if len(received) < HEADER_BYTES:
+        return None
+    end = HEADER_BYTES + frame_size(bytes(received[:HEADER_BYTES]))
+    if len(received) < end:
+        return None
+    payload = bytes(received[HEADER_BYTES:end])
+    del received[:end]
+    return payload

@@ -17,6 +17,8 @@ _HEADER_BYTES = 96
 _ARRAY, _STRING, _BIG = 246, 249, 250
 _LAST_CONSTRUCTOR = 244
 _MAX_LIMBS = 1 << 12
+_HEAD = struct.Struct("<HBB")
+_POINTERS = {count: struct.Struct(f"<{count}Q") for count in range(256)}
 
 
 class Region:
@@ -55,12 +57,13 @@ class Region:
         """
         if pointer & 1:
             return -1, pointer >> 1, (), b""
-        offset = self._at(pointer, len(self._data) if parent is None else parent)
-        size, fields, tag = struct.unpack_from("<HBB", self._data, offset + 4)
-        if tag > _LAST_CONSTRUCTOR or size < 8 + 8 * fields or offset + size > len(self._data):
+        data = self._data
+        offset = self._at(pointer, len(data) if parent is None else parent)
+        size, fields, tag = _HEAD.unpack_from(data, offset + 4)
+        start, end = offset + 8 + 8 * fields, offset + size
+        if tag > _LAST_CONSTRUCTOR or end < start or end > len(data):
             raise Refused("a constructor object is malformed")
-        end = offset + 8 + 8 * fields
-        return offset, tag, struct.unpack_from(f"<{fields}Q", self._data, offset + 8), self._data[end : offset + size]
+        return offset, tag, _POINTERS[fields].unpack_from(data, offset + 8), data[start:end]
 
     def array(self, pointer: int, parent: int) -> tuple[int, tuple[int, ...]]:
         """Return `(offset, element pointers)` of an array object."""

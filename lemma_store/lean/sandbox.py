@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from . import bubblewrap, landlock, libc, namespaces, seccomp
-from .jobs import Confinement, Job, Limits
+from .jobs import Confinement, Limits, Setting
 
 _MAX_DESCRIPTOR = 1 << 20
 _PROBE_SECONDS = 30
@@ -88,13 +88,13 @@ def try_layers(folder: str) -> SandboxReport:
     )
 
 
-def open_cell(base: str, *, job: Job) -> Cell:
+def open_cell(base: str, *, setting: Setting) -> Cell:
     """Make the place of a check; with namespaces, step into it. Raises OSError."""
-    if job.confinement.is_isolated:
-        inside = namespaces.isolate(base, scratch_bytes=job.limits.scratch_bytes, folders=job.lean_path)
+    if setting.confinement.is_isolated:
+        inside = namespaces.isolate(base, scratch_bytes=setting.limits.scratch_bytes, folders=setting.lean_path)
         outside, scratch = "", namespaces.SCRATCH
     else:
-        inside = job.lean_path
+        inside = setting.lean_path
         outside = scratch = tempfile.mkdtemp(dir=base)
     folder = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY)
     return Cell(outside=outside, folder=folder, scratch=scratch, lean_path=inside)

@@ -7,9 +7,8 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from lemma_store.judge import Judge
-from lemma_store.judge_process import Answer
 from lemma_store.lean.elaboration import Elaboration, ForkServer
-from lemma_store.tasks import Artifact
+from lemma_store.tasks import Answer, Artifact
 from lemma_store.world import World
 from tests.lemma_store.forge import NIL, Forge
 
@@ -48,7 +47,7 @@ async def judge_bytes(data: bytes, *, case: DepthCase, world: World, judge: Judg
         path.write_bytes(data)
         task = Artifact(
             path=str(path), imports=IMPORTS, theorems=case.theorems, definitions=case.definitions, world=world.stamp,
-            folder=folder, lemma_ids=world.lemma_ids,
+            folder=folder,
         )  # fmt: skip
         return await judge.ask(task, limit_ms=20_000)
 

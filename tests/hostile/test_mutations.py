@@ -8,12 +8,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from lemma_store.judge import Judge
-from lemma_store.judge_process import Admit
 from lemma_store.lean.elaboration import Elaboration
 from lemma_store.policy import ALLOWED_AXIOMS
 from lemma_store.refusals import Refused
 from lemma_store.store import LemmaStore
-from lemma_store.tasks import Artifact, Judged
+from lemma_store.tasks import Admit, Artifact, Judged
 from lemma_store.world import World
 from tests.fuzz_reader import read_facts
 from tests.hostile.depth import HEADER, IMPORTS
@@ -44,7 +43,7 @@ async def _judge(data: bytes, *, world: World, judge: Judge, folder: str) -> lis
     path.write_bytes(data)
     task = Artifact(
         path=str(path), imports=IMPORTS, theorems=("t", "s", "big"), definitions=("d",), world=world.stamp,
-        folder=folder, lemma_ids={},
+        folder=folder,
     )  # fmt: skip
     answer = await judge.ask(task)
     return [item for item in answer.judged if item.outcome == "accepted"]

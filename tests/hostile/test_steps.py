@@ -9,8 +9,10 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import pytest
+from anyio.abc import TaskGroup
 
 from bus.errors import NotLean, StatementMismatch
+from bus.tasks import background_tasks
 from lemma_store import assembly, checking, intake, judge, store
 from lemma_store.store import LemmaStore
 from lemma_store.types import CheckReport, Statement
@@ -48,10 +50,17 @@ async def test_a_judge_without_one_step_lets_an_attack_through(
 
     episode = f"without-{step.replace(' ', '-')}"
     monkeypatch.setattr(judge, "COMMAND", (sys.executable, "-m", "tests.hostile.weakened_judge", step))
-    await lemma_store.open_problem(episode, source=PROBLEM)
+    async with background_tasks() as tasks:
+        weak = _with_judges_of_its_own(lemma_store, tasks)
+        await weak.open_problem(episode, source=PROBLEM)
+        assert await _complaints(weak, episode, step) != []
 
-    assert await _complaints(lemma_store, episode, step) != []
-    await lemma_store.release(episode)
+
+def _with_judges_of_its_own(found: LemmaStore, tasks: TaskGroup) -> LemmaStore:
+    return LemmaStore(
+        found._folder, toolchain=found.toolchain, core=found.core, lean=found._lean, index=found._index,
+        limits=found._limits, tasks=tasks,
+    )  # fmt: skip
 
 
 def _first(expect: str, number: int) -> Case:

@@ -13,7 +13,7 @@ import pytest
 
 from lemma_store.lean import sandbox
 from lemma_store.lean.forkchild import guard
-from lemma_store.lean.jobs import Confinement, Job, JobReport, Limits, decode_report
+from lemma_store.lean.jobs import HEADER_BYTES, Confinement, Job, JobReport, Limits, decode_report, encode, frame
 
 MACHINE = sandbox.probe().confinement
 FULL = MACHINE
@@ -55,7 +55,7 @@ class Attempt(msgspec.Struct, kw_only=True):
             data = file.read()
         os.close(self.control)
         os.waitpid(self.pid, 0)
-        return decode_report(data)
+        return decode_report(data[HEADER_BYTES:])
 
 
 def start(
@@ -76,17 +76,22 @@ def start(
         limits=limits or Limits(wall_ms=10_000),
         confinement=confinement,
     )
+    question_end, question = os.pipe()
     reply, reply_end = os.pipe()
     control_end, control = os.pipe()
     if (pid := os.fork()) == 0:
         guard(
-            job,
+            job.setting,
             lean=cast(ctypes.CDLL, Attack(action)),
             scratch=str(scratch),
+            question=question_end,
             reply=reply_end,
             control=control_end,
-            foreign=(reply, control),
+            foreign=(question, reply, control),
         )
+    with os.fdopen(question, "wb") as file:
+        file.write(frame(encode(job)))
+    os.close(question_end)
     os.close(reply_end)
     os.close(control_end)
     return Attempt(pid=pid, reply=reply, control=control)

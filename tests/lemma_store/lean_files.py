@@ -45,13 +45,20 @@ def files_below(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-async def running_processes(server: int | None) -> list[int]:
-    """The guardian and the prover of the one running check, as soon as both are there."""
+async def running_processes(server: int | None, *, checks: int = 1) -> list[int]:
+    """Guardian and prover of each check as soon as there are so many, the oldest first; those that wait count too."""
     assert server
     with anyio.fail_after(10):
         while True:
-            guardians = children(server)
-            provers = [prover for guardian in guardians for prover in children(guardian)]
-            if provers:
-                return guardians + provers
+            pairs = [(guardian, *children(guardian)) for guardian in sorted(children(server))]
+            if len(pairs) >= checks and all(len(pair) == 2 for pair in pairs):
+                return [process for pair in pairs[:checks] for process in pair]
+            await anyio.lowlevel.checkpoint()
+
+
+async def until_one_waits(server: int | None) -> None:
+    """Wait until nothing is left of checks but the processes that wait for the next one."""
+    assert server
+    with anyio.fail_after(10):
+        while len(children(server)) != 1:
             await anyio.lowlevel.checkpoint()

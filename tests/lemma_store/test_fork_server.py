@@ -21,13 +21,13 @@ from tests.lemma_store.lean_files import (
     ENDLESS,
     GOOD,
     HEADER,
-    children,
     descriptors,
     endless,
     file,
     files_below,
     running_processes,
     until_dead,
+    until_one_waits,
 )
 
 pytestmark = pytest.mark.anyio
@@ -142,7 +142,7 @@ async def test_nothing_survives_the_death_of_the_daemon(core: CoreLibrary, tmp_p
             while not said.strip().rpartition(b"\n")[2].isdigit():
                 said += await daemon.stdout.receive()
         server = int(said.split()[-1])
-        processes = [server, *await running_processes(server)]
+        processes = [server, *await running_processes(server, checks=2)]
         daemon.kill()
         for process in processes:
             await until_dead(process)
@@ -151,16 +151,17 @@ async def test_nothing_survives_the_death_of_the_daemon(core: CoreLibrary, tmp_p
 async def test_many_checks_leave_no_process_no_descriptor_and_no_file(
     lean: ForkServer, core: CoreLibrary, tmp_path: Path
 ):
-    await lean.run(file(GOOD, core))
+    await lean.run(file(GOOD, core, wants_artifact=True))
     assert lean.pid
+    await until_one_waits(lean.pid)
     before = descriptors(lean.pid)
 
     async with anyio.create_task_group() as tasks:
         for _ in range(40):
             tasks.start_soon(lean.run, file(GOOD, core, wants_artifact=True))
 
+    await until_one_waits(lean.pid)
     assert descriptors(lean.pid) == before
-    assert children(lean.pid) == []
     assert files_below(tmp_path / "scratch") == []
 
 
@@ -171,7 +172,7 @@ async def test_closing_the_server_ends_what_runs_and_clears_its_folder(
     async with anyio.create_task_group() as tasks:
         async with ForkServer(toolchain, scratch=tmp_path / "scratch", is_wrapped=False) as lean:
             tasks.start_soon(lean.run, endless(core))
-            processes += await running_processes(lean.pid)
+            processes += await running_processes(lean.pid, checks=2)
         tasks.cancel_scope.cancel()
 
     for process in processes:
