@@ -54,6 +54,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
     tool: str
     arguments: Facts = {}
+    is_own: bool = False
+    """Of a tool of the host's own, not of the adapter's."""
 
 
 class Code(msgspec.Struct, frozen=True, kw_only=True):

@@ -71,7 +71,8 @@ def _text(text: str) -> tuple[Facts, Facts]:
 
 
 def _use(call: Call, number: int, place: int) -> tuple[Facts, Facts]:
-    block: Facts = {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": f"{PREFIX}{call.tool}", "input": {}}
+    name = call.tool if call.is_own else f"{PREFIX}{call.tool}"
+    block: Facts = {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": name, "input": {}}
     return block, {"type": "input_json_delta", "partial_json": json.dumps(call.arguments, ensure_ascii=False)}
 
 

@@ -73,10 +73,8 @@ def _items(answer: Answer) -> Iterator[Facts]:
 
 def _call(call: Call, number: int, place: int) -> Facts:
     arguments = json.dumps(call.arguments, ensure_ascii=False)
-    return {
-        "type": "function_call", "namespace": NAMESPACE, "name": call.tool, "arguments": arguments,
-        **_ids(number, place),
-    }  # fmt: skip
+    space = {} if call.is_own else {"namespace": NAMESPACE}
+    return {"type": "function_call", **space, "name": call.tool, "arguments": arguments, **_ids(number, place)}
 
 
 def _ids(number: int, place: int) -> dict[str, str]:

@@ -34,7 +34,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         timeout_s: seconds until it and all that it started are killed.
         name: what records call it.
         environment: what it sees beside the given environment.
-        instruction: what it reads on standard input.
+        instruction: what it reads on standard input, with the same marks.
     """
 
     arguments: Sequence[str]
@@ -75,8 +75,11 @@ class CommandProposer:
     async def _run(self, context: ProposalContext, place: Path, out: Path) -> bytes:
         values = {"{context}": str(context.folder), "{out}": str(out)}
         told = {"ADAPTER_CONTEXT": str(context.folder), "ADAPTER_PROPOSAL": str(out)}
-        arguments = [_filled(argument, values) for argument in self._command.arguments]
-        command = msgspec.structs.replace(self._command, arguments=arguments)
+        command = msgspec.structs.replace(
+            self._command,
+            arguments=[_filled(argument, values) for argument in self._command.arguments],
+            instruction=_filled(self._command.instruction, values),
+        )
         return await output_of(command, environment=self._environment | told, place=place)
 
 
