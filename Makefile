@@ -22,7 +22,7 @@ demo: $(VENV)/run.stamp
 
 evolve-demo: $(VENV)/run.stamp
 	$(BIN)/python -m pip install --quiet --editable '.[knobs,plots]'
-	$(BIN)/python benchmarks/evolve_demo.py
+	$(BIN)/python -P benchmarks/evolve_demo.py
 
 test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest

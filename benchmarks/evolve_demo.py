@@ -1,6 +1,6 @@
 """A small evolution with real teams: from a plain version, by knob search, on the shipped problems.
 
-    python benchmarks/evolve_demo.py [runs/evolve-demo] [--seconds 430]
+    python -P benchmarks/evolve_demo.py [runs/evolve-demo] [--seconds 430]
 
 The plain version lets every agent do one thing only: simplify. The search may offer other techniques, or change numbers
 that do not matter. What is promoted, if anything, is decided by the gates alone; the report and the verification of the
@@ -72,7 +72,7 @@ def main() -> None:
     command("adapter", "activate", version, "--data", data)
     command(
         "evolve", "init", PROBLEMS, "--team", "tactician:2", "--time", given.time, "--checks", 20, "--budget",
-        f"seconds={given.seconds}", "--plan", given.out / "plan.json", "--shares", "45,30,0,25", "--auto",
+        "checks=1500", "--budget", f"seconds={given.seconds}", "--plan", given.out / "plan.json", "--shares", "45,30,0,25", "--auto",
         "--data", data,
     )  # fmt: skip
     command("evolve", "check", "--data", data)
