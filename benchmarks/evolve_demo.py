@@ -72,8 +72,8 @@ def main() -> None:
     command("adapter", "activate", version, "--data", data)
     command(
         "evolve", "init", PROBLEMS, "--team", "tactician:2", "--time", given.time, "--checks", 20, "--budget",
-        "checks=1500", "--budget", f"seconds={given.seconds}", "--plan", given.out / "plan.json", "--shares", "45,30,0,25", "--auto",
-        "--data", data,
+        "checks=1500", "--budget", f"seconds={given.seconds}", "--plan", given.out / "plan.json", "--shares", "45,30,0,25",
+        "--auto", "--data", data,
     )  # fmt: skip
     command("evolve", "check", "--data", data)
     command("evolve", "run", "--proposer", f"knobs:{given.out / 'space.json'}", "--rounds", ROUNDS, "--data", data)
