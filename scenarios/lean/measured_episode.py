@@ -18,6 +18,7 @@ from bus.errors import AdapterError, ConnectionLost
 from bus.messages import Event
 from bus.records import Caps, EpisodeRecord, Outcome, Purpose, Spent, Task
 
+from .call_counts import call_counts
 from .episode_facts import EpisodeFacts, facts_of
 from .live_view import SilentView
 from .problem_files import load_problem
@@ -97,6 +98,7 @@ async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path
     outcome, reason = _outcome(records)
     record = _record(plan, records, events, outcome=outcome, reason=reason, started_at=started_at)
     waits = [wake_ms(folder.agent_logs, seen) for folder, seen in zip(folders, events, strict=True)]
+    record.counters.update(call_counts(file for folder in folders for file in folder.agent_logs.glob("*.jsonl")))
     if known := [wait for wait in waits if wait is not None]:
         record.counters["wake_ms"] = statistics.median(known)
     shutil.rmtree(station.work / name, ignore_errors=True)

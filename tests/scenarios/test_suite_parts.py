@@ -9,6 +9,8 @@ from adapter_server.evolver.statistics import mcnemar
 from bus.errors import BadArguments
 from bus.messages import Event
 from bus.records import Caps, EpisodeRecord, Task
+from clients.transcript import ToolCalled, Transcript
+from scenarios.lean.call_counts import call_counts
 from scenarios.lean.episode_facts import busy_together, facts_of
 from scenarios.lean.problem_files import shipped_problems, shipped_text
 from scenarios.lean.suite_comparison import comparison_jobs, comparison_orders, pairing
@@ -152,6 +154,21 @@ def test_arms_differ_in_what_the_agents_share_and_in_nothing_else() -> None:
     assert [job.task for job in jobs[::4]] == tasks
     assert len({job.order.arm for job in jobs[::4]}) > 1
     assert {job.order.arm for job in jobs[:4]} == {"single", "isolated", "unshared", "full"}
+
+
+def test_refused_calls_and_waiting_in_vain_are_counted(tmp_path: Path) -> None:
+    transcript = Transcript(tmp_path / "ada.jsonl", secrets=[])
+    for tool, text, is_error in (
+        ("check", "ok", False),
+        ("claim", "lease_full: taken", True),
+        ("find", "unknown_method: there is no tool find", True),
+        ("wait", 'nothing in 2 s\n{"events": [], "timed_out": true}', False),
+        ("wait", '1 events: node_added\n{"events": [{"seq": 3}], "timed_out": false}', False),
+    ):
+        transcript.add(ToolCalled(server="adapter", tool=tool, text=text, is_error=is_error))
+    counts = {"tool_errors": 2, "stale_calls": 1, "idle_turns": 1}
+    assert call_counts([transcript.path]) == counts
+    assert call_counts([]) == {}
 
 
 def test_only_what_came_while_an_agent_waited_counts_as_waking_it(tmp_path: Path) -> None:
