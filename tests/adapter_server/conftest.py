@@ -25,6 +25,8 @@ from bus.messages import AgentRegister, AgentRegistered, EpisodeCreate, EpisodeC
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0
+OPEN_TIMEOUT_S = 90.0
+"""A busy machine takes its time for the judge's start."""
 
 APPEND = """
 inductive L where
@@ -182,7 +184,7 @@ async def agent_client(registered: AgentRegistered, mode: str = "auto") -> Async
 
 async def open_episode(link: Link, source: str = REV_REV, **options: Any) -> EpisodeCreated:
     request = EpisodeCreate(problem=ProblemText(name="a test", source=source), **options)
-    return await link.call("episode.create", request, EpisodeCreated)
+    return await link.call("episode.create", request, EpisodeCreated, timeout_s=OPEN_TIMEOUT_S)
 
 
 async def register(link: Link, episode: str, name: str, role: str = "") -> AgentRegistered:

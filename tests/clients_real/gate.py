@@ -22,7 +22,7 @@ async def gate(url: str, *, token: str) -> AsyncGenerator[str]:
     async with httpx2.AsyncClient(timeout=timeout, trust_env=False) as http, anyio.create_task_group() as tasks:
 
         async def pass_on(request: Request) -> StreamingResponse:
-            headers = {name: value for name, value in request.headers.items() if name not in _OWN}
+            headers = {name: value.strip() for name, value in request.headers.items() if name not in _OWN}
             headers["authorization"] = f"Bearer {token}"
             asked = http.build_request(request.method, url, headers=headers, content=await request.body())
             answer = await http.send(asked, stream=True)
