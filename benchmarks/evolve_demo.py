@@ -71,9 +71,9 @@ def main() -> None:
     command("adapter", "stage", given.out / "plain", "--data", data)
     command("adapter", "activate", version, "--data", data)
     command(
-        "evolve", "init", PROBLEMS, "--team", "tactician:2", "--time", given.time, "--checks", 20, "--budget",
-        "checks=1500", "--budget", f"seconds={given.seconds}", "--plan", given.out / "plan.json", "--shares", "45,30,0,25",
-        "--auto", "--data", data,
+        "evolve", "init", PROBLEMS, "--team", "tactician:2", "--time", given.time, "--checks", 20, "--auto",
+        "--budget", "checks=1500", "--budget", f"seconds={given.seconds}", "--plan", given.out / "plan.json",
+        "--shares", "45,30,0,25", "--data", data,
     )  # fmt: skip
     command("evolve", "check", "--data", data)
     command("evolve", "run", "--proposer", f"knobs:{given.out / 'space.json'}", "--rounds", ROUNDS, "--data", data)

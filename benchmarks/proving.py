@@ -1,6 +1,6 @@
 """What a team costs and yields on problems: checks to proof beside a single agent, useful checks, use of the cores.
 
-    python benchmarks/proving.py [--problems scenarios/lean/problems] [--limit 6] [--time 60] [--team tactician:5]
+    python -P benchmarks/proving.py [--problems scenarios/lean/problems] [--limit 6] [--time 60] [--team tactician:5]
 
 Prints one JSON object. Every problem is solved by the team and by one agent, one after the other, on servers of their
 own. Lean's share of the CPU time is that of the fork servers and judges with all that they started; the server's is
