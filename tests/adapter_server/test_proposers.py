@@ -9,8 +9,11 @@ import anyio
 import pytest
 
 from adapter_server.bundle import default_bundle_folder
+from adapter_server.evolver.campaign import Campaign
 from adapter_server.evolver.context import remove_context, write_context
+from adapter_server.evolver.events import StaticRejected
 from adapter_server.evolver.handbook import knobs
+from adapter_server.evolver.known_answers import Trial
 from adapter_server.evolver.patch import NoChange, Patch, apply
 from adapter_server.evolver.proposers.command import Command, CommandProposer
 from adapter_server.evolver.proposers.scripted import ScriptedProposer
@@ -151,6 +154,30 @@ def test_a_program_whose_child_keeps_the_pipe_open_ends_when_it_ends(context: Pr
     started = time.monotonic()
     assert proposed(program(text), context) == NoChange(reason="fine")
     assert time.monotonic() - started < 15
+
+
+def test_proposers_that_fail_are_written_down_with_their_reason_and_end_the_run(tmp_path: Path) -> None:
+    trial = Trial([], seed=4, folder=tmp_path, plan={"max_failures": 4})
+    failing = [
+        program("raise SystemExit('no key')"),
+        program("while True: print('x' * 100_000)"),
+        program("import time; time.sleep(600)", timeout_s=1.0),
+        program("print('[]')"),
+    ]
+    campaign = Campaign(
+        trial.journal, measure=trial.teams, pointer=trial.pointer, workshop=trial.workshop, proposers=failing
+    )
+    assert anyio.run(campaign.run) == "4 proposals in a row were not worth a comparison"
+    events = [entry.event for entry in trial.log.entries]
+    reasons = [event.results[0].reasons[0] for event in events if isinstance(event, StaticRejected)]
+    assert reasons == [
+        "program ended with code 1: no key",
+        "program printed more than 800000 bytes",
+        "program took longer than 1 s",
+        "program: the proposal is a list; one proposal changes one component",
+    ]
+    assert trial.state.proposals == {}
+    assert trial.state.champion == trial.state.reigns[0]
 
 
 def is_gone_soon(pid: int) -> bool:
