@@ -19,9 +19,11 @@ from .judge import start_judge
 from .judge_process import Admit
 from .lean.core_library import ROOT_MODULE, CoreLibrary, build_core_library
 from .lean.elaboration import Elaborated, Elaboration, ForkServer
+from .lean.project import open_project
 from .lean.toolchain import Toolchain, find_toolchain
 from .lexing import words
 from .policy import ALLOWED_AXIOMS
+from .reserved import refuse_free_names
 from .tasks import Judged
 from .verification import NotProved, Verification
 
@@ -32,15 +34,19 @@ _JUDGE_BYTES = 4 << 30
 _MAX_ERRORS = 5
 
 
-async def verify_file(path: Path, *, theorem: str | None = None, unsafe: bool = False) -> Verification:
+async def verify_file(
+    path: Path, *, theorem: str | None = None, project: Path | None = None, unsafe: bool = False
+) -> Verification:
     """Verify `theorem` of a Lean file, or its last theorem; the file's own definitions give it its meaning.
+
+    With `project`, the file may import modules of that Lake project, which are trusted, and its toolchain is used.
 
     The text may say anything: what decides is the artifact, read by the memory-safe reader and replayed declaration by
     declaration after the core library.
     """
     began = time.monotonic()
     try:
-        found = await _verify(path, theorem=theorem, unsafe=unsafe)
+        found = await _verify(path, theorem=theorem, project=project, unsafe=unsafe)
     except NotProved as failure:
         found = Verification(is_proved=False, theorem=theorem or "", reasons=failure.reasons)
     except AdapterError as error:
@@ -48,13 +54,15 @@ async def verify_file(path: Path, *, theorem: str | None = None, unsafe: bool = 
     return found.after(began)
 
 
-async def _verify(path: Path, *, theorem: str | None, unsafe: bool) -> Verification:
-    text, imports = _without_header(await _read(path))
+async def _verify(path: Path, *, theorem: str | None, project: Path | None, unsafe: bool) -> Verification:
+    text, imports = _without_header(await _read(path), is_in_project=project is not None)
     name = theorem or _last_theorem(text)
-    toolchain = await anyio.to_thread.run_sync(find_toolchain)
+    used = await anyio.to_thread.run_sync(open_project, project) if project else None
+    toolchain = used.toolchain if used else await anyio.to_thread.run_sync(find_toolchain)
+    readable = used.search_path if used else ()
     with tempfile.TemporaryDirectory(prefix="verify-") as work:
-        async with ForkServer(toolchain, scratch=Path(work) / "scratch", unsafe=unsafe) as lean:
-            core = await build_core_library(toolchain, lean=lean)
+        async with ForkServer(toolchain, scratch=Path(work) / "scratch", readable=readable, unsafe=unsafe) as lean:
+            core = used.library(imports) if used else await build_core_library(toolchain, lean=lean)
             artifact = Path(work) / "File.olean"
             await anyio.Path(artifact).write_bytes(await _compile(text, imports, lean=lean, core=core))
         unit, declarations = await _replay(artifact, name, toolchain=toolchain, core=core)
@@ -81,14 +89,20 @@ async def _read(path: Path) -> str:
         raise NotProved(f"{path.name} is not UTF-8: {error}") from error
 
 
-def _without_header(text: str) -> tuple[str, list[str]]:
+def _without_header(text: str, *, is_in_project: bool) -> tuple[str, list[str]]:
     """Return the text with its header blanked, so that lines keep their numbers, and the modules it imports."""
+    if is_in_project:
+        named = [found["module"] for found in _IMPORT.finditer(text) if found["module"]]
+        implied = [] if re.search(r"^prelude\b", text, re.MULTILINE) else ["Init"]
+        return _IMPORT.sub("", text), list(dict.fromkeys([*implied, *named]))
     imports = list(
         dict.fromkeys([ROOT_MODULE, *(found["module"] for found in _IMPORT.finditer(text) if found["module"])])
     )
     for module in imports:
         if module.split(".")[0] != ROOT_MODULE:
-            raise NotProved(f"the file imports {module}, which is no part of the core library")
+            raise NotProved(
+                f"the file imports {module}, which is no part of the core library; name its project with --project"
+            )
     return _IMPORT.sub("", text), imports
 
 
@@ -104,7 +118,7 @@ async def _compile(text: str, imports: list[str], *, lean: ForkServer, core: Cor
     done = await lean.run(
         Elaboration(
             source=("\n".join(header) + text).encode(),
-            lean_path=(str(core.folder),),
+            lean_path=core.lean_path,
             module=_MODULE,
             wants_artifact=True,
             heartbeats=_HEARTBEATS,
@@ -131,6 +145,7 @@ async def _replay(artifact: Path, name: str, *, toolchain: Toolchain, core: Core
     async with start_judge(toolchain, [(ROOT_MODULE, module.artifact) for module in core.modules]) as judge:
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(judge.pid, resource.RLIMIT_AS, (_JUDGE_BYTES, _JUDGE_BYTES))
+        await refuse_free_names(judge)
         admitted = await judge.ask(Admit(module=_MODULE, path=str(artifact)), limit_ms=_JUDGE_MS)
         if admitted.status == "refused":
             raise NotProved(admitted.reason)

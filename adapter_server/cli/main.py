@@ -45,7 +45,7 @@ episodes = typer.Typer(help="Keep an episode as a file, or move it to another ma
 app.add_typer(episodes, name="episode")
 app.add_typer(versions, name="adapter")
 app.add_typer(evolution, name="evolve")
-for command in (revoke, recheck, bench):
+for command in (verify, revoke, recheck, bench):
     app.command()(command)
 
 

@@ -14,7 +14,7 @@ from lemma_store.verification import Verification, verify
 from .exit_codes import NOT_PROVED, OK
 
 
-def run_verify(path: Path, *, theorem: str | None, is_unsafe: bool, is_json: bool) -> int:
+def run_verify(path: Path, *, theorem: str | None, project: Path | None, is_unsafe: bool, is_json: bool) -> int:
     """Rebuild, replay, and say what came out; the code is 0 only for a proof.
 
     Raises:
@@ -24,11 +24,11 @@ def run_verify(path: Path, *, theorem: str | None, is_unsafe: bool, is_json: boo
     configure_logs(level="warning")
     place = path.expanduser()
     if place.is_file() and place.suffix == ".lean":
-        found = anyio.run(partial(verify_file, place, theorem=theorem, unsafe=is_unsafe))
+        found = anyio.run(partial(verify_file, place, theorem=theorem, project=project, unsafe=is_unsafe))
     elif not place.is_dir():
         raise BadArguments(f"{path} is not a folder and no Lean file", hint="name a run folder or a .lean file")
-    elif theorem is not None:
-        raise BadArguments("the folder's certificate names its theorem; leave --theorem out")
+    elif theorem is not None or project is not None:
+        raise BadArguments("the folder's certificate says what it proves; leave --theorem and --project out")
     else:
         found = anyio.run(partial(verify, place, unsafe=is_unsafe))
     print(msgspec.json.encode(found).decode() if is_json else _text(found))

@@ -53,6 +53,13 @@ class CoreLibrary(msgspec.Struct, frozen=True, kw_only=True):
     """Names the sources and the toolchain that compiled them."""
     modules: tuple[CoreModule, ...]
     """Every module comes after those it imports."""
+    more_folders: tuple[Path, ...] = ()
+    """More folders for Lean's search path, after `folder`."""
+
+    @property
+    def lean_path(self) -> tuple[str, ...]:
+        """Search path of a text that imports it."""
+        return str(self.folder), *(str(folder) for folder in self.more_folders if folder.is_dir())
 
 
 async def build_core_library(toolchain: Toolchain, *, lean: ForkServer, cache: Path | None = None) -> CoreLibrary:

@@ -9,7 +9,25 @@ from typing import TypeVar
 
 from lemma_store.declarations import SAFE, Declaration, Kind, Module
 from lemma_store.refusals import Refused
-from lemma_store.terms import APP, BVAR, CONST, IMAX, LAM, LET, LIT, MAX, PARAM, PI, PROJ, SORT, SUCC, ZERO, Name, Terms
+from lemma_store.terms import (
+    APP,
+    BVAR,
+    CONST,
+    IMAX,
+    LAM,
+    LET,
+    LIT,
+    MAX,
+    PARAM,
+    PI,
+    PROJ,
+    SORT,
+    SUCC,
+    ZERO,
+    Name,
+    Terms,
+    dotted,
+)
 
 from .regions import Region
 
@@ -32,6 +50,15 @@ def read_module(data: bytes, terms: Terms, *, version: str) -> Module:
     return _Reader(Region(data, version=version), terms).module()
 
 
+def read_imports(data: bytes, *, version: str) -> list[str]:
+    """Return the names of the modules that a module imports.
+
+    Raises:
+        Refused: the bytes are no well-formed module of Lean `version`.
+    """
+    return [dotted(name) for name in _Reader(Region(data, version=version), Terms()).imports()]
+
+
 class _Reader:
     def __init__(self, region: Region, terms: Terms) -> None:
         self._region = region
@@ -40,10 +67,15 @@ class _Reader:
         self._levels: dict[int, int] = {}
         self._exprs: dict[int, int] = {}
 
+    def imports(self) -> tuple[Name, ...]:
+        at, _, fields, _ = self._expect(self._region.root, None, 5)
+        spot, items = self._region.array(fields[0], at)
+        found = [self._expect(item, spot, 1) for item in items]
+        return tuple(self._name(fields[0], at) for at, _, fields, _ in found)
+
     def module(self) -> Module:
         region = self._region
         at, _, fields, _ = self._expect(region.root, None, 5)
-        imports = [self._expect(item, spot, 1) for spot, items in [region.array(fields[0], at)] for item in items]
         spot, items = region.array(fields[2], at)
         if len(items) > MAX_CONSTANTS:
             raise Refused(f"the artifact declares {len(items)} constants, more than {MAX_CONSTANTS}")
@@ -54,7 +86,7 @@ class _Reader:
                 raise Refused(f"{declaration.text} is declared twice")
             declarations[declaration.name] = declaration
         return Module(
-            imports=tuple(self._name(fields[0], at) for at, _, fields, _ in imports),
+            imports=self.imports(),
             declarations=declarations,
             extensions=self._extensions(fields[4], at),
         )

