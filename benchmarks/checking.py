@@ -1,10 +1,12 @@
-"""Cost of a check through MCP beside the bare Lean fork on the same file, and the server's memory afterwards.
+"""Cost of checks beside the bare Lean fork on the same files, and the server's memory afterwards.
 
-    python benchmarks/checking.py [--rounds 30]
+    python -P benchmarks/checking.py [--rounds 30] [--batch 40] [--chain 1000]      (0 leaves a part out)
 
-Prints one JSON object. Both ways run in turn, lemma by lemma, in one process tree on the same machine, so that the
-ratio holds when the machine's speed drifts. Bare: a process that has initialised Lean forks once a file and calls
-`lean_main`; no sandbox, no judge, no store. Every lemma is new to both.
+Prints one JSON object. `one`: a small lemma through MCP. `batch`: larger lemmas through the lemma store, one at a time
+and with a worker per core; `eta` is the time that the bare fork takes for them alone over cores times wall clock.
+`chain`: lemmas that each rest on the one before. Both ways run in turn, lemma by lemma, so that the ratios hold when
+the machine's speed drifts. Bare: a process that has initialised Lean forks once a file and calls `lean_main`; no
+sandbox, no judge, no store. Every lemma is new to both.
 """
 
 import argparse
@@ -16,16 +18,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import psutil
 
+from adapter_server.embedded_store import open_store
+from adapter_server.logs import configure_logs
+from adapter_server.settings import Settings
 from bus.link import connect as connect_bus
 from bus.messages import AgentRegister, AgentRegistered, EpisodeCreate, EpisodeCreated, ProblemText
 from clients.tactician.session import McpToolbox, connect
+from lemma_store.in_redis import LemmaIndex
+from lemma_store.in_redis import connect as connect_index
 from lemma_store.lean.core_library import library_id, read_core_sources
 from lemma_store.lean.toolchain import cache_folder, find_toolchain
+from lemma_store.store import LemmaStore, open_lemma_store
+from lemma_store.types import CheckReport
 from scenarios.lean.server_process import own_server
 
 PROBLEM = """\
@@ -50,6 +62,50 @@ theorem app_assoc_{n} {{a : Type}} (xs ys zs : lst a) (n : Nat) (h : n = {n}) :
   · rw [Nat.add_zero]
     exact h
 """
+
+REV = """\
+def rev {a : Type} : lst a → lst a
+  | .nil => .nil
+  | .cons x xs => app (rev xs) (.cons x .nil)
+theorem target"""
+
+LARGE = (
+    """\
+theorem rev_rev_{n} {{a : Type}} (xs : lst a) (n : Nat) (h : n = {n}) : rev (rev xs) = xs ∧ n + 0 = {n} := by
+  have app_nil : ∀ (xs : lst a), app xs .nil = xs := by
+    intro xs; induction xs with
+    | nil => simp [app]
+    | cons x xs ih => simp [app, ih]
+  have app_assoc : ∀ (xs ys zs : lst a), app (app xs ys) zs = app xs (app ys zs) := by
+    intro xs ys zs; induction xs with
+    | nil => simp [app]
+    | cons x xs ih => simp [app, ih]
+  have rev_app : ∀ (xs ys : lst a), rev (app xs ys) = app (rev ys) (rev xs) := by
+    intro xs ys; induction xs with
+    | nil => simp [app, rev, app_nil]
+    | cons x xs ih => simp [app, rev, ih, app_assoc]
+  constructor
+  · induction xs with
+    | nil => simp [rev]
+    | cons x xs ih => simp [rev, rev_app, ih, app]
+  · simp [h]
+""",
+    """\
+theorem cases_{n} (p q r s t u v : Prop) (n : Nat) (h : n = {n}) (a : p ∨ q ∨ u) (b : q → r) (c : p → r)
+    (d : r → s ∧ t) (e : t → ¬ q) (f : u → v ∧ r) (g : v → p) : (s ∧ t ∧ r ∧ ¬ q) ∧ (p ∧ n = {n}) := by
+  rcases a with a | a | a <;> by_cases hv : v <;> by_cases hs : s <;> simp_all
+""",
+)
+TINY = "theorem tiny_{n} : {n} = {n} := rfl\n"
+LINK = """\
+theorem link_{n} {{a : Type}} (xs : lst a) : app .nil xs = xs ∧ {n} = {n} := by
+  have earlier := @{below} a xs
+  exact And.intro earlier.1 rfl
+"""
+FIRST = "theorem link_0 {a : Type} (xs : lst a) : app .nil xs = xs ∧ 0 = 0 := And.intro rfl rfl\n"
+TENTH, SPAN = 10, 5
+CORES = os.cpu_count() or 1
+EPISODE = "bench"
 
 HEADER = "prelude\nimport MiniCore\nimport Problem\nset_option autoImplicit false\nset_option linter.all false\n"
 
@@ -111,18 +167,18 @@ async def one_check(tools: McpToolbox, text: str) -> float:
 
 
 def memory(url_note: Path) -> dict[str, float]:
-    """Return resident MiB of the daemon, and of each process that it started."""
+    """Return MiB of the daemon and of the processes that it started, by kind; shared pages are divided."""
     daemon = psutil.Process(json.loads(url_note.read_text())["pid"])
-    found = {"server": round(daemon.memory_info().rss / 2**20, 1)}
+    found = {"server": round(daemon.memory_full_info().pss / 2**20, 1)}
     for child in daemon.children(recursive=True):
         words = " ".join(child.cmdline())
         kind = next((name for name in ("judge_process", "forkserver", "valkey") if name in words), "other")
-        found[kind] = round(found.get(kind, 0) + child.memory_info().rss / 2**20, 1)
+        found[kind] = round(found.get(kind, 0) + child.memory_full_info().pss / 2**20, 1)
     return found
 
 
-async def measure(rounds: int, folder: Path) -> dict[str, object]:
-    """Run both ways in turn."""
+async def measure_one(rounds: int, folder: Path) -> dict[str, object]:
+    """Check small lemmas both ways in turn."""
     data = folder / "data"
     async with (
         own_server(data, log=folder / "server.log") as address,
@@ -141,7 +197,102 @@ async def measure(rounds: int, folder: Path) -> dict[str, object]:
                 await one_check(tools, LEMMA.format(n=1000 - warm))
             pairs = [(await one_check(tools, LEMMA.format(n=n)), bare.run(LEMMA.format(n=n))) for n in range(rounds)]
         bare.close()
-        return report(pairs) | {"resident_mib": memory(data / "server.json")}
+        return report(pairs) | {"mib": memory(data / "server.json")}
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncGenerator[tuple[LemmaStore, Callable[[], BareFork]]]:
+    """Open a lemma store with an episode, and a maker of bare forks that see its modules."""
+    data, made = folder / "data", list[BareFork]()
+    async with (
+        open_store(Settings(data=str(data))) as address,
+        open_lemma_store(
+            data / "episodes",
+            index=LemmaIndex(connect_index(address.url), is_durable=address.durability == "always"),
+            scratch=data / "scratch",
+            workers=CORES,
+        ) as store,
+    ):
+        await store.open_problem(EPISODE, source=PROBLEM.replace("theorem target", REV))
+
+        def bare_fork() -> BareFork:
+            place = Path(tempfile.mkdtemp(dir=folder))
+            path = f"{store.core.folder}:{data / 'episodes' / EPISODE / 'modules'}"
+            made.append(BareFork(store.toolchain.library, path, place))
+            return made[-1]
+
+        yield store, bare_fork
+        for fork in made:
+            fork.close()
+
+
+async def measure_batch(count: int, folder: Path) -> dict[str, object]:
+    """Check larger lemmas one at a time, then with a worker per core, and tiny ones."""
+    async with opened(folder) as (store, bare_fork):
+        bare = bare_fork()
+        await checked(store, large(-1))
+        alone = [(await checked(store, text), bare.run(text)) for text in map(large, range(count))]
+        tiny = [await checked(store, TINY.format(n=n)) for n in range(count)]
+        texts = [large(n) for n in range(count, 2 * count)]
+        forks = [bare_fork() for _ in range(CORES)]
+        ours = await shared(texts, lambda text, _: checked(store, text))
+        theirs = await shared(texts, lambda text, worker: anyio.to_thread.run_sync(forks[worker].run, text))
+        return {
+            "lemmas": count,
+            "bare_ms": round(statistics.median(one for _, one in alone), 1),
+            "integrity_share": round(statistics.median(one.judge_ms / one.elaborate_ms for one, _ in alone), 3),
+            "tiny_integrity_ms": round(statistics.median(one.judge_ms for one in tiny), 1),
+            "eta": round(sum(one for _, one in alone) / 1000 / (CORES * ours), 3),
+            "per_s": round(count / ours, 2),
+            "bare_per_s": round(count / theirs, 2),
+            "rate": round(theirs / ours, 3),
+        }
+
+
+def large(n: int) -> str:
+    """Return the text of the `n`-th larger lemma."""
+    return LARGE[n % len(LARGE)].format(n=abs(n) + 10_000)
+
+
+async def checked(store: LemmaStore, text: str) -> CheckReport:
+    """Check a text that must be accepted."""
+    found = await store.check(EPISODE, author="ada", source=text)
+    assert found.verdicts[0].outcome == "accepted", found
+    return found
+
+
+async def shared(texts: list[str], work: Callable[[str, int], Awaitable[object]]) -> float:
+    """Return the seconds that a worker per core need for all texts."""
+    left = iter(texts)
+
+    async def run(worker: int) -> None:
+        for text in left:
+            await work(text, worker)
+
+    began = time.perf_counter()
+    async with anyio.create_task_group() as tasks:
+        for worker in range(CORES):
+            tasks.start_soon(run, worker)
+    return time.perf_counter() - began
+
+
+async def measure_chain(length: int, folder: Path) -> dict[str, object]:
+    """Check lemmas that each rest on the one before; the judge's part of each, publication included."""
+    async with opened(folder) as (store, _):
+        costs: list[float] = []
+        text = FIRST
+        for n in range(1, length + 1):
+            found = await checked(store, text)
+            costs.append(found.judge_ms)
+            assert found.verdicts[0].lemma is not None
+            text = LINK.format(n=n, below=found.verdicts[0].lemma.name)
+        tenth, last = (statistics.median(part) for part in (costs[TENTH - SPAN : TENTH + SPAN], costs[-2 * SPAN :]))
+        return {
+            "length": length,
+            "tenth_ms": round(tenth, 1),
+            "last_ms": round(last, 1),
+            "growth": round(last / tenth, 2),
+        }
 
 
 def report(pairs: list[tuple[float, float]]) -> dict[str, object]:
@@ -159,10 +310,21 @@ def report(pairs: list[tuple[float, float]]) -> dict[str, object]:
 def main() -> None:
     """Print the measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=30)
-    rounds: int = parser.parse_args().rounds
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        print(json.dumps(anyio.run(measure, rounds, Path(folder)), indent=2))
+    parts = {
+        "one": ("rounds", 30, measure_one),
+        "batch": ("batch", 40, measure_batch),
+        "chain": ("chain", 1000, measure_chain),
+    }
+    for option, default, _ in parts.values():
+        parser.add_argument(f"--{option}", type=int, default=default)
+    chosen = vars(parser.parse_args())
+    configure_logs(level="warning")
+    found: dict[str, object] = {"cores": CORES}
+    for part, (option, _, measure) in parts.items():
+        if chosen[option]:
+            with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+                found[part] = anyio.run(measure, chosen[option], Path(folder))
+    print(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

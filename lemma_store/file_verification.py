@@ -16,7 +16,6 @@ from .blocks import cut
 from .description import LEMMA_PREFIX
 from .intake import MAX_BYTES
 from .judge import start_judge
-from .judge_process import Admit
 from .lean.core_library import ROOT_MODULE, CoreLibrary, build_core_library
 from .lean.elaboration import Elaborated, Elaboration, ForkServer
 from .lean.project import open_project
@@ -24,7 +23,7 @@ from .lean.toolchain import Toolchain, find_toolchain
 from .lexing import words
 from .policy import ALLOWED_AXIOMS
 from .reserved import refuse_free_names
-from .tasks import Judged
+from .tasks import Admit, Judged
 from .verification import NotProved, Verification
 
 _IMPORT = re.compile(r"^(?:prelude|import[ \t]+(?P<module>\S+))[ \t]*$", re.MULTILINE)

@@ -39,6 +39,9 @@ _STYLES = 4
 
 T = TypeVar("T")
 
+_Object = tuple[int, int, tuple[int, ...], bytes]
+"""Offset, tag, field pointers, scalar bytes."""
+
 
 def read_module(data: bytes, terms: Terms, *, version: str) -> Module:
     """Read `data` into `terms`.
@@ -117,6 +120,8 @@ class _Reader:
         return tuple(found)
 
     def _name(self, pointer: int, parent: int) -> Name:
+        if (known := self._names.get(pointer)) is not None:
+            return known
         steps: list[tuple[int, str | int]] = []
         while pointer != 1:
             if pointer in self._names:
@@ -132,60 +137,61 @@ class _Reader:
             self._names[place] = name = (*name, part)
         return name
 
-    # Terms and levels share one loop: a stack of pointers whose children must be read first.
+    # Terms and levels share one loop: everything below a pointer is opened once, then built from the bottom.
     def _resolve(
-        self, pointer: int, parent: int, memo: dict[int, int], step: Callable[[int, int], list[int] | int]
+        self,
+        pointer: int,
+        parent: int,
+        memo: dict[int, int],
+        below: Callable[[_Object], tuple[int, ...]],
+        build: Callable[[_Object, list[int]], int],
     ) -> int:
+        open_ = self._region.constructor
+        opened: dict[int, tuple[_Object, tuple[int, ...]]] = {}
         stack = [(pointer, parent)]
         while stack:
-            place, above = stack[-1]
-            if place in memo:
-                stack.pop()
+            place, above = stack.pop()
+            if place in opened or place in memo:
                 continue
-            outcome = step(place, above)
-            if isinstance(outcome, list):
-                spot = self._region.constructor(place, above)[0]
-                stack.extend((child, spot) for child in outcome)
-            else:
-                memo[place] = outcome
+            found = open_(place, above)
+            parts = below(found)
+            opened[place] = found, parts
+            at = found[0]
+            stack += [(child, at) for child in parts if child not in opened]
+        for place in sorted(opened):
+            found, parts = opened[place]
+            try:
+                inner = [memo[child] for child in parts]
+            except KeyError:
+                raise Refused("a pointer points forward") from None
+            memo[place] = build(found, inner)
         return memo[pointer]
 
     def _level(self, pointer: int, parent: int) -> int:
-        return self._resolve(pointer, parent, self._levels, self._level_step)
+        if (known := self._levels.get(pointer)) is not None:
+            return known
+        return self._resolve(pointer, parent, self._levels, _levels_below, self._build_level)
 
-    def _level_step(self, pointer: int, parent: int) -> list[int] | int:
-        at, tag, fields, _ = self._region.constructor(pointer, parent)
-        add, levels = self._terms.add, self._levels
-        if tag == 0 and not fields:
-            return add((ZERO,))
-        if tag == 4 and len(fields) == 1:
-            return add((PARAM, self._name(fields[0], at)))
-        arity = {1: 1, 2: 2, 3: 2}.get(tag)
-        if arity != len(fields):
-            raise Refused("a universe level is malformed or holds a metavariable")
-        if missing := [child for child in fields if child not in levels]:
-            return missing
-        return add(({1: SUCC, 2: MAX, 3: IMAX}[tag], *(levels[child] for child in fields)))
+    def _build_level(self, found: _Object, inner: list[int]) -> int:
+        at, tag, fields, _ = found
+        if tag == 0:
+            return self._terms.add((ZERO,))
+        if tag == 4:
+            return self._terms.add((PARAM, self._name(fields[0], at)))
+        return self._terms.add(({1: SUCC, 2: MAX, 3: IMAX}[tag], *inner))
 
     def _expr(self, pointer: int, parent: int) -> int:
-        return self._resolve(pointer, parent, self._exprs, self._expr_step)
+        return self._resolve(pointer, parent, self._exprs, _terms_below, self._build_term)
 
-    def _expr_step(self, pointer: int, parent: int) -> list[int] | int:
-        at, tag, fields, scalars = self._region.constructor(pointer, parent)
-        if tag in (_FVAR, _MVAR):
-            raise Refused("a term holds a free variable or metavariable")
-        below, arity = _SHAPES.get(tag, (slice(0, 0), -1))
-        if arity != len(fields):
-            raise Refused("a term is malformed")
-        exprs = self._exprs
-        if missing := [child for child in fields[below] if child not in exprs]:
-            return missing
-        inner = [exprs[child] for child in fields[below]]
-        return inner[0] if tag == _MDATA else self._node(tag, at, fields, inner, scalars)
+    def _build_term(self, found: _Object, inner: list[int]) -> int:
+        return inner[0] if found[1] == _MDATA else self._node(found, inner)
 
-    def _node(self, tag: int, at: int, fields: tuple[int, ...], inner: list[int], scalars: bytes) -> int:
+    def _node(self, found: _Object, inner: list[int]) -> int:
+        at, tag, fields, scalars = found
         add, region = self._terms.add, self._region
         match tag:
+            case 5:
+                return add((APP, *inner))
             case 0:
                 index = region.number(fields[0], at)
                 if index >= _MAX_BINDERS:
@@ -195,8 +201,6 @@ class _Reader:
                 return add((SORT, self._level(fields[0], at)))
             case 4:
                 return add((CONST, self._name(fields[0], at), self._list(fields[1], at, self._level)))
-            case 5:
-                return add((APP, *inner))
             case 6 | 7:
                 if len(scalars) < 9 or scalars[8] >= _STYLES:
                     raise Refused("a binder is malformed")
@@ -215,7 +219,9 @@ class _Reader:
         return self._region.number(fields[0], at) if tag == 0 else self._region.string(fields[0], at)
 
     def _closed(self, pointer: int, parent: int) -> int:
-        term = self._expr(pointer, parent)
+        term = self._exprs.get(pointer)
+        if term is None:
+            term = self._expr(pointer, parent)
         if self._terms.loose(term):
             raise Refused("a term is not closed")
         return term
@@ -257,6 +263,25 @@ class _Reader:
         return 2 + int.from_bytes(scalars[:4], "little")
 
 
+def _levels_below(found: _Object) -> tuple[int, ...]:
+    _, tag, fields, _ = found
+    if _LEVELS.get(tag) != len(fields):
+        raise Refused("a universe level is malformed or holds a metavariable")
+    return () if tag == 4 else fields
+
+
+def _terms_below(found: _Object) -> tuple[int, ...]:
+    _, tag, fields, _ = found
+    below, arity = _SHAPES.get(tag, _NO_SHAPE)
+    if arity != len(fields):
+        is_open = tag in (_FVAR, _MVAR)
+        raise Refused("a term holds a free variable or metavariable" if is_open else "a term is malformed")
+    return fields[below]
+
+
+# Level tag → how many fields it has.
+_LEVELS = {0: 0, 1: 1, 2: 2, 3: 2, 4: 1}
+_NO_SHAPE = (slice(0, 0), -1)
 # Expression tag → where its child terms stand among the fields, and how many fields it has.
 _SHAPES = {
     0: (slice(0, 0), 1), 3: (slice(0, 0), 1), 4: (slice(0, 0), 2), 5: (slice(0, 2), 2), 6: (slice(1, 3), 3),
