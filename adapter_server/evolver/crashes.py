@@ -27,7 +27,7 @@ from .simulation import (
     simulated_tasks,
     worth,
 )  # fmt: skip
-from .state import fold
+from .state import Comparison, fold
 from .verifying import verify_ledger
 
 SMALL: dict[str, Any] = {
@@ -68,7 +68,7 @@ def crash_everywhere(folder: Path, *, seed: int, is_full: bool) -> dict[str, Any
 
 
 def outcome_of(folder: Path) -> dict[str, Any]:
-    """What counts in the end: everything but what a crash has cost. Findings of `verify` are part of it."""
+    """What counts in the end: everything but what a crash has cost, and pairs that were run after the decision."""
     entries = read_ledger(folder / "ledger.jsonl")
     state = fold(entries)
     pointer = anyio.run(FilePointer(folder / "pointer").champion)
@@ -77,10 +77,7 @@ def outcome_of(folder: Path) -> dict[str, Any]:
         "epoch": state.champion.epoch,
         "pointer": pointer == state.champion,
         "fates": {name: proposal.fate for name, proposal in state.proposals.items()},
-        "pairs": {
-            name: [(pair.index, pair.gain) for _, pair in sorted(collect(comparison).pairs.items())]
-            for name, comparison in state.comparisons.items()
-        },
+        "pairs": {name: _counted(comparison) for name, comparison in state.comparisons.items()},
         "verdicts": [
             msgspec.to_builtins(_lasting(comparison.closed.result.facts))
             for comparison in state.comparisons.values()
@@ -105,6 +102,11 @@ def second_evolver_fails(folder: Path, *, seed: int) -> dict[str, bool]:
 
 
 REFUSED = 7
+
+
+def _counted(comparison: Comparison) -> list[tuple[int, int]]:
+    pairs = [(pair.index, pair.gain) for _, pair in sorted(collect(comparison).pairs.items())]
+    return pairs[: comparison.closed.result.facts["pairs"]] if comparison.closed else pairs
 
 
 def _lasting(facts: dict[str, Any]) -> dict[str, Any]:

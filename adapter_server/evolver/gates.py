@@ -1,6 +1,6 @@
 """Gates on measured evidence, G4 to G10: pure functions of what the ledger has, so that each can be derived again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -98,7 +98,9 @@ def _ruling(
 
 
 def _next(found: Collected, upto: int, batch: int) -> Wanted:
-    return [index for index in range(upto) if index not in found.pairs][:batch]
+    """What is missing of the first incomplete batch; batches do not shift, so that a crash changes no later one."""
+    missing = [index for index in range(upto) if index not in found.pairs]
+    return [index for index in missing if index // batch == missing[0] // batch]
 
 
 def _calibrate(comparison: Comparison, plan: Plan, found: Collected, _: Sequence[Pair]) -> Ruling | Wanted:
@@ -119,14 +121,25 @@ def _calibrate(comparison: Comparison, plan: Plan, found: Collected, _: Sequence
 
 def _screen(comparison: Comparison, plan: Plan, found: Collected, _: Sequence[Pair]) -> Ruling | Wanted:
     """Rejects when more pairs were lost than won, as soon as that is certain."""
-    pairs = found.prefix()
+    limit = comparison.opened.pairs
+    pairs = _until(found, lambda wins, losses, left: losses > wins + left or not left, limit)
+    if pairs is None:
+        return _next(found, limit, plan.batch)
     wins, losses = wins_and_losses(pairs)
-    left = comparison.opened.pairs - len(pairs)
-    if left > 0 and losses <= wins + left:
-        return _next(found, comparison.opened.pairs, plan.batch)
     reasons = [f"lost {losses} pairs and won {wins}"] if losses > wins else []
     is_worse = bool(reasons) and e_value(losses, wins) >= plan.gate_evidence
     return _ruling(comparison, "worse" if is_worse else "undecided", reasons, _facts(pairs, plan, found), pairs)
+
+
+def _until(found: Collected, is_over: Callable[[int, int, int], bool], limit: int) -> list[Pair] | None:
+    """The fewest pairs after which wins, losses and pairs left end it; more of them, after a crash, change nothing."""
+    pairs = found.prefix()
+    wins = losses = 0
+    for number, pair in enumerate(pairs, start=1):
+        wins, losses = wins + (pair.gain > 0), losses + (pair.gain < 0)
+        if is_over(wins, losses, limit - number):
+            return pairs[:number]
+    return None
 
 
 def _gate(comparison: Comparison, plan: Plan, found: Collected, _: Sequence[Pair]) -> Ruling | Wanted:
@@ -160,18 +173,19 @@ def _gate(comparison: Comparison, plan: Plan, found: Collected, _: Sequence[Pair
 
 def _confirm(comparison: Comparison, plan: Plan, found: Collected, _: Sequence[Pair]) -> Ruling | Wanted:
     """All fresh tasks, one exact test; stops early only when it cannot be passed any more."""
-    pairs = found.prefix()
-    wins, losses = wins_and_losses(pairs)
-    left = comparison.opened.pairs - len(pairs)
+    limit, level = comparison.opened.pairs, comparison.opened.threshold
     is_solving = plan.confirm_on == "solved"
-    is_futile = is_solving and mcnemar(wins + left, losses) > comparison.opened.threshold
-    if left > 0 and not is_futile:
-        return _next(found, comparison.opened.pairs, plan.batch)
+    pairs = _until(
+        found, lambda wins, losses, left: not left or (is_solving and mcnemar(wins + left, losses) > level), limit
+    )
+    if pairs is None:
+        return _next(found, limit, plan.batch)
+    wins, losses = wins_and_losses(pairs)
     p = mcnemar(wins, losses) if is_solving else sign_flip([pair.progress for pair in pairs])
-    facts: dict[str, object] = {"p": p, "level": comparison.opened.threshold}
-    if p <= comparison.opened.threshold:
+    facts: dict[str, object] = {"p": p, "level": level}
+    if p <= level:
         return _ruling(comparison, "better", [], _facts(pairs, plan, found, **facts), pairs)
-    if mcnemar(losses, wins) <= comparison.opened.threshold:
+    if mcnemar(losses, wins) <= level:
         reasons = [f"lost {losses} fresh tasks and won {wins}"]
         return _ruling(comparison, "worse", reasons, _facts(pairs, plan, found, **facts), pairs)
     return _unresolved(comparison, plan, found, pairs, f"not confirmed on fresh tasks: p = {p:.3f}", facts)
