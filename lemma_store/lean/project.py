@@ -5,7 +5,6 @@ with the core library; so they must be of the format that its reader knows.
 """
 
 import hashlib
-import os
 import re
 import shutil
 import subprocess
@@ -48,9 +47,6 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     toolchain: Toolchain
     search_path: tuple[Path, ...]
     """Folders of compiled modules, as `lake env` says, and the toolchain's own last."""
-
-    checker: Path | None
-    """The toolchain's `leanchecker`, when it has one."""
 
     def library(self, imports: Iterable[str]) -> CoreLibrary:
         """Return `imports` and all that they import, each after what it imports.
@@ -103,14 +99,12 @@ def open_project(folder: Path) -> Project:
         raise LeanUnavailable(f"the toolchain in {prefix} has no libleanshared.so", hint="use an official toolchain")
     version = _known_version(_lake(folder, "lean", "--version"), _version_of(library))
     path = [Path(part) for part in _lake(folder, "printenv", "LEAN_PATH").split(":") if part]
-    checker = prefix / "bin" / "leanchecker"
     with library.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Project(
         folder=folder,
         toolchain=Toolchain(library=library, version=version, id=f"lean-{version}-{digest[:16]}"),
         search_path=tuple((folder / part).resolve() for part in (*path, prefix / "lib" / "lean")),
-        checker=checker if os.access(checker, os.X_OK) else None,
     )
 
 
