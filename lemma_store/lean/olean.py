@@ -9,25 +9,7 @@ from typing import TypeVar
 
 from lemma_store.declarations import SAFE, Declaration, Kind, Module
 from lemma_store.refusals import Refused
-from lemma_store.terms import (
-    APP,
-    BVAR,
-    CONST,
-    IMAX,
-    LAM,
-    LET,
-    LIT,
-    MAX,
-    PARAM,
-    PI,
-    PROJ,
-    SORT,
-    SUCC,
-    ZERO,
-    Name,
-    Terms,
-    dotted,
-)
+from lemma_store.terms import APP, BVAR, CONST, IMAX, LAM, LET, LIT, MAX, PARAM, PI, PROJ, SORT, SUCC, ZERO, Name, Terms
 
 from .regions import Region
 
@@ -59,7 +41,8 @@ def read_imports(data: bytes, *, version: str) -> list[str]:
     Raises:
         Refused: the bytes are no well-formed module of Lean `version`.
     """
-    return [dotted(name) for name in _Reader(Region(data, version=version), Terms()).imports()]
+    names = _Reader(Region(data, version=version), Terms()).imports()
+    return [".".join(map(str, name)) for name in names]
 
 
 class _Reader:
