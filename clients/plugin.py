@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+from .codex.plan import CALL_TIMEOUT_S, STARTUP_TIMEOUT_S
 from .codex.protocol import SERVER
 
 KINDS = ("codex", "claude")
@@ -52,7 +53,13 @@ def _codex(version: str, skills: Mapping[str, str]) -> dict[str, str]:
         ],
     }
     manifest = _manifest(version) | {"skills": "./skills/", "mcpServers": "./.mcp.json"}
-    server = _relay() | {"env_vars": list(_VARIABLES), "default_tools_approval_mode": "approve"}
+    server = _relay() | {
+        "env_vars": list(_VARIABLES),
+        "required": True,
+        "startup_timeout_sec": STARTUP_TIMEOUT_S,
+        "tool_timeout_sec": CALL_TIMEOUT_S,
+        "default_tools_approval_mode": "approve",
+    }
     plugin = {
         ".codex-plugin/plugin.json": _json(manifest),
         ".mcp.json": _json({"mcpServers": {SERVER: server}}),
