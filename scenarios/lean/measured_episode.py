@@ -25,7 +25,7 @@ from .problem_files import load_problem
 from .run_folder import RunFolder, new_run_folder
 from .run_limits import CheckBudget, RunLimits
 from .run_record import RunOrder, RunRecord
-from .runner import run_part
+from .runner import first_error, run_part
 from .server_process import ServerAddress
 from .suite_folder import Mode
 from .team import Hosting, parse_team
@@ -84,7 +84,8 @@ async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path
     except* ConnectionLost:
         raise ConnectionLost("the server of the suite is gone") from None
     except* AdapterError as group:
-        failure = _first_message(group)
+        error = first_error(group)
+        failure = f"{error.code}: {error.message}"
     if failure:
         shutil.rmtree(station.work / name, ignore_errors=True)
         return _record(plan, [], [], outcome="invalid", reason=failure, started_at=started_at)
@@ -249,10 +250,3 @@ def _with_proof(record: EpisodeRecord, kept: Path) -> EpisodeRecord:
         proof_hash=traces[f"{kept.parent.name}/{kept.name}/proof.lean"],
         lean=f"{certificate['toolchain']}, {certificate['library']}",
     )
-
-
-def _first_message(group: BaseExceptionGroup[AdapterError]) -> str:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    return f"{error.code}: {error.message}" if isinstance(error, AdapterError) else str(error)

@@ -26,6 +26,7 @@ from clients.hosted import HostedAgent
 from clients.launch import Agent, team
 from clients.transcript import Entry, entry_line
 
+from .joined_calls import keep_calls
 from .run_folder import RunFolder
 from .run_limits import CheckBudget, RunLimits
 from .run_record import RunOrder, RunRecord, RunStatus, record_of_end, record_of_stop, with_sessions
@@ -67,7 +68,7 @@ async def _recorded(current: "_Run", work: Callable[[], Awaitable[RunRecord | No
     try:
         record = await work()
     except* AdapterError as group:
-        failure = _first(group)
+        failure = first_error(group)
     if failure is not None and isinstance(failure, CallerError) and current.order.episode is None:
         folder.remove()  # nothing was done yet, and the same call shall work once the input is right
         raise failure
@@ -76,6 +77,7 @@ async def _recorded(current: "_Run", work: Callable[[], Awaitable[RunRecord | No
         raise failure
     record = record or current.stopped("interrupted", "stopped by a signal")
     folder.save_record(record)
+    keep_calls(folder, record.episode)
     return record
 
 
@@ -94,7 +96,7 @@ async def _until_signal(current: "_Run") -> RunRecord | None:
     return record
 
 
-def _first(group: BaseExceptionGroup[AdapterError]) -> AdapterError:
+def first_error(group: BaseExceptionGroup[AdapterError]) -> AdapterError:
     """The error to report: a lost connection is a consequence when there is another."""
     leaves = list(_leaves(group))
     return next((error for error in leaves if not isinstance(error, ConnectionLost)), leaves[0])
@@ -130,7 +132,7 @@ class _Run:
                 if status.status == "open":
                     status = await self._work(status.episode)
             except* ConnectionLost as group:
-                raise (died(self.folder.server_log) if self.order.server is None else _first(group)) from None
+                raise (died(self.folder.server_log) if self.order.server is None else first_error(group)) from None
         if status.proof is not None:
             self.folder.proof_file.write_text(status.proof, encoding="utf-8")
         record = record_of_end(self.order, status, seconds=self.seconds, exit_codes=self.exit_codes, reason=self.reason)

@@ -11,10 +11,11 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from bus.errors import ConnectionLost, InfraPause
+from bus.errors import AdapterError, ConnectionLost, InfraPause
 from bus.records import EpisodeRecord, Task
 
 from .measured_episode import EpisodePlan, Station, may_pass, measured
+from .runner import first_error
 from .server_process import own_server
 from .suite_folder import SuiteFolder, SuiteOrder, slug
 
@@ -79,6 +80,7 @@ async def run_jobs(jobs: Sequence[Job], *, work: Path, viewer: SuiteViewer) -> b
     """
     viewer.begin(len(jobs), [job.folder.record(job.task.id) for job in jobs if job.is_done])
     is_complete = False
+    failure: AdapterError | None = None
     try:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async with anyio.create_task_group() as tasks:
@@ -91,8 +93,11 @@ async def run_jobs(jobs: Sequence[Job], *, work: Path, viewer: SuiteViewer) -> b
                 await _run_all([job for job in jobs if not job.is_done], work, viewer)
                 is_complete = True
                 tasks.cancel_scope.cancel()
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    except* AdapterError as group:
+        failure = first_error(group)
+    if failure is not None:
+        raise failure  # the server's log stays
+    shutil.rmtree(work, ignore_errors=True)
     return is_complete
 
 
