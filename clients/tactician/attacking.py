@@ -69,8 +69,10 @@ class Attacker:
         knowledge = self._desk.knowledge
         rules = knowledge.rules(part.statement)
         tried = self._tried.setdefault(part.node, set())
+        turned = knowledge.eliminating(rules)
         for depth in (0, 1, 2):
-            for chosen, style in simp_sets(self._strategy, rules, knowledge.rng):
+            sets = simp_sets(self._strategy, rules, knowledge.rng)
+            for chosen, style in [*sets, (tuple(turned), "all")] if turned else sets:
                 key = (tuple(sorted(chosen)), style, depth)
                 if key not in tried:
                     tried.add(key)

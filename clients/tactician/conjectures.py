@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from .definitions import Names
 from .evaluation import Evaluator, Undefined, find_witness
 from .goals import Goal
-from .statements import Statement, Types, close_statement, split_statement, weight
+from .statements import Statement, Types, close_statement, split_statement, weight, with_types
 from .terms import Expr, Term, is_plain, match, replace, size, substitute, subterms, var, variables
 
 LARGEST = 26
@@ -146,7 +146,7 @@ def tidy_names(statement: Statement, names: Names) -> Statement:
         taken.add(fresh)
         renamed[name] = var(fresh)
         kinds[fresh] = substitute(kind, types)
-    return Statement(
+    tidy = Statement(
         types=tuple(type_map.get(name, name) for name in statement.types),
         instances=tuple(substitute(item, types) for item in statement.instances),
         binders=tuple(kinds.items()),
@@ -154,6 +154,7 @@ def tidy_names(statement: Statement, names: Names) -> Statement:
         conclusion=substitute(statement.conclusion, renamed),
         intros=(*type_map.values(), *("_" for _ in statement.instances), *kinds),
     )
+    return with_types(tidy, names)
 
 
 def _fresh(stems: str | tuple[str, ...], taken: set[str]) -> Iterator[str]:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from .definitions import Theory
+from .definitions import Names, Theory
 from .evaluation import Evaluator, Value, limits
 from .rewriting import Precedence
-from .statements import Statement, close_statement
+from .statements import Statement, close_statement, with_types
 from .terms import Expr, Term, arrow_parts, match, rename_apart, size, var, variables
 from .vocabulary import VALUATIONS, Operation, Vector, Vocabulary
 
@@ -44,6 +44,7 @@ class Exploration:
 
     def __init__(self, theory: Theory, goal: Statement, *, seed: int) -> None:
         self._goal = goal
+        self._names = Names(theory)
         self._evaluator = Evaluator(theory)
         self._precedence = Precedence(theory)
         self._vocabulary = Vocabulary(theory, goal, self._evaluator, random.Random(seed))
@@ -73,6 +74,8 @@ class Exploration:
                 if count > TERMS_PER_LEVEL:
                     break
             yield self._pruned(found)
+            if level == 3:
+                yield self.reflections()
             if level == 4 or (count > TERMS_PER_LEVEL and level < 4):
                 yield self.conditional()
             if count > TERMS_PER_LEVEL:
@@ -161,6 +164,23 @@ class Exploration:
     def _is_congruence(self, equation: Equation) -> bool:
         return equation.left.head == equation.right.head and self._evaluator.is_constructor(equation.left.head)
 
+    def reflections(self) -> list[Equation]:
+        """Tests that hold exactly for equal values: `(test x y = true) = (x = y)`."""
+        found: list[Equation] = []
+        for operation in self._vocabulary.operations:
+            if operation.is_var or operation.result != Term("Bool") or len(set(operation.args)) != 1:
+                continue
+            names = [name for name, kind in self._vocabulary.kinds.items() if kind == operation.args[0]][:2]
+            if len(operation.args) != 2 or len(names) != 2 or arrow_parts(operation.args[0])[0]:
+                continue
+            one, other = (self._vocabulary.values[name] for name in names)
+            expected = tuple(left == right for left, right in zip((*one, *one), (*other, *one), strict=True))
+            if self._evaluate(operation, [(*one, *one), (*other, *one)]) == expected and not all(expected):
+                variables_ = (var(names[0]), var(names[1]))
+                test = Term("=", (Term(operation.head, variables_), Term("true")))
+                found.append(Equation(test, Term("=", variables_)))
+        return found
+
     # -- conditional equations --------------------------------------------------------------------
 
     def conditional(self) -> list[Equation]:
@@ -202,12 +222,13 @@ class Exploration:
 
     def statement(self, equation: Equation) -> Statement | None:
         """The conjecture as a closed statement."""
-        return close_statement(
+        made = close_statement(
             equation.conditions,
             Term("=", (equation.left, equation.right)),
             kinds=self._vocabulary.kinds,
             instances=self._goal.instances,
         )
+        return None if made is None else with_types(made, self._names)
 
 
 def _is_instance(special: Equation, general: Equation) -> bool:

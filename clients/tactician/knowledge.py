@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -118,6 +118,25 @@ class Knowledge:
             usable = [item for item in usable if item.statement and self._is_near(item.statement, reachable)]
         usable.sort(key=lambda item: weight(item.statement) if item.statement else (0, 0))
         return [item.rule for item in usable[:MOST_RULES]]
+
+    def eliminating(self, rules: Sequence[str]) -> list[str]:
+        """The rules with those turned around that express a function by others, empty when there are none."""
+        turned: dict[str, str] = {}
+        for item in self.lemmas.values():
+            if item.rule in rules and item.statement is not None and not item.statement.hypotheses:
+                sides = item.statement.equation
+                if sides is not None and self._expresses(*(sides if item.rule.startswith("← ") else sides[::-1])):
+                    turned[item.rule] = item.name if item.rule.startswith("← ") else f"← {item.name}"
+        return [turned.get(rule, rule) for rule in rules] if turned else []
+
+    def _expresses(self, function: Expr, other: Expr) -> bool:
+        """Whether one side is a function of distinct variables that the other side does without."""
+        if not isinstance(function, Term) or function.head not in self.theory.functions or not function.args:
+            return False
+        args = function.args
+        are_variables = all(isinstance(arg, Term) and arg.is_var and not arg.args for arg in args)
+        is_distinct = len(set(args)) == len(args) and set(variables(other)) == set(variables(function))
+        return are_variables and is_distinct and function.head not in constants(other)
 
     def _is_near(self, statement: Statement, reachable: frozenset[str]) -> bool:
         used = heads(statement) & self.theory.functions.keys()

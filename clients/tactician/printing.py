@@ -8,6 +8,7 @@ from .terms import Binding, Expr, Match, Term
 _OPERATORS: dict[str, tuple[str, int, int]] = {
     head: (symbol, left, right) for symbol, (left, right, head) in INFIX.items() if symbol not in {"->", "<="}
 }
+_CHAINLESS = {"=", "≠", "==", "<", "≤", ">", "≥", "↔"}
 _RIGHT_TIGHT = {"→", "∧", "∨", "::", "^", "×", "∘"}
 APPLICATION = 1024
 
@@ -28,7 +29,7 @@ def _show_term(term: Term) -> tuple[str, int]:
     if term.head in _OPERATORS and len(args) == 2:
         symbol, left, right = _OPERATORS[term.head]
         is_right = symbol in _RIGHT_TIGHT
-        first, second = show(args[0], left + 1 if is_right else left), show(args[1], right)
+        first, second = show(args[0], left + (is_right or symbol in _CHAINLESS)), show(args[1], right)
         return f"{first} {symbol} {second}", left
     if term.head == "¬" and len(args) == 1:
         return f"¬{show(args[0], APPLICATION)}", 40

@@ -31,7 +31,7 @@ class Simp(msgspec.Struct, frozen=True):
             simp = f"(try simp [{rules}, *])"
             return f"(intros <;> {simp}" + f" <;> (try (split <;> {simp}))" * 2 + ")"
         simp = f"(try simp_all [{rules}])"
-        either = f"rename_i h; refine Or.elim h (fun h => ?_) (fun h => ?_) <;> {simp}"
+        either = f"refine Or.elim ‹_ ∨ _› (fun _ => ?_) (fun _ => ?_) <;> {simp}"
         split = f" <;> (try (first | (split <;> {simp}) | (split at * <;> {simp}) | ({either})))"
         return f"(intros <;> {simp}{split * self.splits})"
 

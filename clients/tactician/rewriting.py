@@ -61,6 +61,7 @@ class Rewriter:
         """Sources of the rules that were applied."""
 
         self._theory = theory
+        self._constructors = theory.constructors()
         self._precedence = precedence
         self._below = below
         self._rules: dict[str, list[Rule]] = {}
@@ -144,7 +145,7 @@ class Rewriter:
             return None
         if term.head == "ite":
             return _decided(term)
-        if (known := _built_in(term)) is not None:
+        if (known := _built_in(term) or self._compared(term)) is not None:
             return known
         layer: Rewriter | None = self
         while layer is not None:
@@ -153,6 +154,19 @@ class Rewriter:
                     return result
             layer = layer._below  # noqa: SLF001 - layers are of this class
         return None
+
+    def _compared(self, term: Term) -> Expr | None:
+        """An equation between built values: it is false, or about their one argument."""
+        if term.head != "=" or len(term.args) != 2:
+            return None
+        left, right = term.args
+        if not isinstance(left, Term) or not isinstance(right, Term):
+            return None
+        if left.head not in self._constructors or right.head not in self._constructors:
+            return None
+        if left.head != right.head:
+            return Term("False")
+        return Term("=", (left.args[0], right.args[0])) if len(left.args) == len(right.args) == 1 else None
 
     def _apply(self, rule: Rule, term: Term) -> Expr | None:
         found: dict[str, Expr] = {}

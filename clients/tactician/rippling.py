@@ -219,6 +219,9 @@ class Rippling:
             elif self._is_built(left) and self._is_built(right):
                 return None
             else:
+                meant = rewriter.normal(Term("=", (left, right))) if right == TRUE else None
+                if isinstance(meant, Term) and meant.head == "=" and meant.args != (left, right):
+                    pending.append((meant.args[0], meant.args[1]))
                 rewriter.add(left, right)
                 found.append((left, right))
         return found

@@ -37,6 +37,8 @@ class Statement(msgspec.Struct, frozen=True):
     conclusion: Expr
     intros: tuple[str, ...] = ()
     """Names for `intro` up to the last quantifier, `_` for what has no name."""
+    written: Expr | None = None
+    """The body as it has to be written when some types are decided by nothing in it."""
 
     @property
     def body(self) -> Expr:
@@ -109,7 +111,7 @@ def show_statement(statement: Statement) -> str:
             groups.append(f"({' '.join(names)} : {show(kind)})")
             names = []
     prefix = f"∀ {' '.join(groups)}, " if groups else ""
-    return prefix + show(statement.body)
+    return prefix + show(statement.written or statement.body)
 
 
 class Types:
@@ -137,6 +139,40 @@ class Types:
         found: dict[Expr, Expr] = {}
         self._infer(expr, context, found)
         return {term: self._expand(kind) for term, kind in found.items()}
+
+    def decided(self, expr: Expr, context: Mapping[str, Expr], taken: Iterable[str]) -> tuple[Expr, tuple[str, ...]]:
+        """The same with types at constants that nothing else decides; and the type variables made for that."""
+        self._solved = {}
+        places: dict[str, tuple[str, tuple[Expr, ...]]] = {}
+        kinds = dict(context)
+        marked = self._marked(expr, places, kinds)
+        self._infer(marked, kinds)
+        free = (name for name in "abcdefgh" if name not in set(taken))
+        made: list[str] = []
+        values: dict[str, Expr] = {}
+        for place, (head, params) in places.items():
+            unknown = [name for param in params for name in variables(self._expand(param)) if name.startswith("?t")]
+            for name in unknown:
+                if name not in self._solved:
+                    made.append(next(free))
+                    self._solved[name] = var(made[-1])
+            kind = tuple(self._expand(param) for param in params)
+            is_new = any(name in made for param in kind for name in variables(param))
+            values[place] = Term(f"@{head}", kind) if is_new else Term(head)
+        return substitute(marked, values), tuple(made)
+
+    def _marked(self, expr: Expr, places: dict[str, tuple[str, tuple[Expr, ...]]], kinds: dict[str, Expr]) -> Expr:
+        """Every constant of an open type becomes a variable of its own."""
+        if not isinstance(expr, Term):
+            return expr
+        known = None if expr.is_var or expr.args else self._signatures.get(expr.head)
+        if known is not None and known.params and not known.args:
+            fresh = {param: self.fresh() for param in known.params}
+            place = f"?c{len(places)}"
+            places[place] = expr.head, tuple(fresh.values())
+            kinds[place] = substitute(known.result, fresh)
+            return var(place)
+        return Term(expr.head, tuple(self._marked(arg, places, kinds) for arg in expr.args), expr.is_var)
 
     def _infer(self, expr: Expr, context: Mapping[str, Expr], found: dict[Expr, Expr] | None = None) -> Expr | None:
         if not isinstance(expr, Term):
@@ -213,6 +249,23 @@ def close_statement(
     kept = instances if types else ()
     intros = (*types, *("_" for _ in kept), *(name for name, _ in binders))
     return Statement(tuple(types), kept, tuple(binders), hypotheses, conclusion, intros)
+
+
+def with_types(statement: Statement, names: Names) -> Statement:
+    """The same for all types that its own text leaves open, which are then written out."""
+    taken = {*names.signatures, *statement.types, *(name for name, _ in statement.binders)}
+    written, made = Types(names).decided(statement.body, dict(statement.binders), taken)
+    if not made:
+        return statement
+    return Statement(
+        types=(*statement.types, *made),
+        instances=statement.instances,
+        binders=statement.binders,
+        hypotheses=statement.hypotheses,
+        conclusion=statement.conclusion,
+        intros=(*statement.types, *made, *statement.intros[len(statement.types) :]),
+        written=written,
+    )
 
 
 def whole(statement: Statement) -> Term:

@@ -11,7 +11,7 @@ from clients.tactician.printing import show
 from clients.tactician.proving import Simp, Tactics, any_of
 from clients.tactician.rewriting import Rewriter
 from clients.tactician.rippling import Rippling
-from clients.tactician.statements import read_statement, show_statement
+from clients.tactician.statements import read_statement, show_statement, with_types
 from clients.tactician.subgoals import Hint
 from clients.tactician.syntax import parse
 from clients.tactician.terms import Term
@@ -152,3 +152,50 @@ def test_attempts_bring_variables_into_scope_before_induction() -> None:
     assert first.startswith("intro a xs x; induction xs generalizing x <;> ")
     assert any_of([first]) == first
     assert any_of([first, "rfl"]).count("; done)") == 2
+
+
+def test_a_type_that_nothing_decides_is_written_out() -> None:
+    names = knowledge(LISTS, REV_REV).names
+    found = with_types(read_statement("rev lst.nil = lst.nil", names), names)
+    assert show_statement(found) == "∀ {a : Type}, rev (@lst.nil a) = @lst.nil a"
+    assert read_statement(show_statement(found), names).key() == found.key()
+    decided = read_statement(APPEND_NIL, names)
+    assert with_types(decided, names) == decided
+
+
+QREV = """
+def qrev {a : Type} : lst a → lst a → lst a
+  | .nil, ys => ys
+  | .cons x xs, ys => qrev xs (lst.cons x ys)
+"""
+EQUAL = """
+def same : num → num → Bool
+  | .zero, .zero => true
+  | .zero, .succ n => false
+  | .succ m, .zero => false
+  | .succ m, .succ n => same m n
+"""
+
+
+def test_a_test_that_holds_exactly_for_equal_values_becomes_a_lemma_that_rewriting_proves_and_uses() -> None:
+    known = knowledge(NUMBERS + EQUAL, "∀ (m n : num), same m n = true → le m n = true")
+    assert known.root.statement is not None
+    exploration = Exploration(known.theory, known.root.statement, seed=1)
+    (lemma,) = [exploration.statement(item) for item in exploration.reflections()]
+    assert lemma is not None
+    assert show_statement(lemma) == "∀ (m n : num), (same m n = true) = (m = n)"
+    assert Rippling(known.rewriter, known.theory).hint_for(lemma, Tactics(lemma, known.theory)) is not None
+    target = read_statement("∀ (m n k : num), same m n = true → le m k = true → le n k = true", known.names)
+    ask = Rippling(known.rewriter, known.theory)
+    assert ask.hint_for(target, Tactics(target, known.theory), cases=0) is None
+    known.learn("same_iff", show_statement(lemma), author="bob")
+    assert ask.hint_for(target, Tactics(target, known.theory), cases=0) is not None
+
+
+def test_a_lemma_that_expresses_a_function_by_others_is_also_used_the_other_way_round() -> None:
+    known = knowledge(LISTS + QREV, "∀ {a : Type} (xs : lst a), rev xs = qrev xs lst.nil")
+    known.learn("append_nil", APPEND_NIL, author="bob")
+    assert known.eliminating(known.rules()) == []
+    known.learn("qrev_is", "∀ {a : Type} (xs ys : lst a), append (rev xs) ys = qrev xs ys", author="bob")
+    assert known.rules() == ["append_nil", "qrev_is"]
+    assert known.eliminating(known.rules()) == ["append_nil", "← qrev_is"]
