@@ -75,6 +75,17 @@ class Dispatcher:
 
         `is_gone` tells whether the caller has hung up meanwhile: what a long call had to tell it is told again then.
         """
+        began, answer = anyio.current_time(), None
+        try:
+            answer = await self._answer(caller, tool, raw, is_gone)
+            return answer
+        finally:
+            ms, is_error = round((anyio.current_time() - began) * 1000), answer is None or answer.is_error
+            log.info("tool_called", episode=caller.episode, agent=caller.agent, tool=tool, ms=ms, is_error=is_error)
+
+    async def _answer(
+        self, caller: Caller, tool: str, raw: Mapping[str, Any], is_gone: Callable[[], Awaitable[bool]] | None
+    ) -> Answer:
         cap = caller.policy.reply_bytes
         try:
             with anyio.fail_after(CALL_DEADLINE_S) as scope, self._listed(scope):

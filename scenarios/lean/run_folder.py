@@ -55,6 +55,11 @@ class RunFolder(msgspec.Struct, frozen=True):
         return self.path / "proof.lean"
 
     @property
+    def calls_file(self) -> Path:
+        """Every tool call of every agent, as its host saw it and as the server did."""
+        return self.path / "calls.jsonl"
+
+    @property
     def agent_logs(self) -> Path:
         """Folder with what the agents wrote, NAME.log each."""
         return self.path / "agents"

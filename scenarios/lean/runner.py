@@ -26,6 +26,7 @@ from clients.hosted import HostedAgent
 from clients.launch import Agent, team
 from clients.transcript import Entry, entry_line
 
+from .joined_calls import keep_calls
 from .run_folder import RunFolder
 from .run_limits import CheckBudget, RunLimits
 from .run_record import RunOrder, RunRecord, RunStatus, record_of_end, record_of_stop, with_sessions
@@ -76,6 +77,7 @@ async def _recorded(current: "_Run", work: Callable[[], Awaitable[RunRecord | No
         raise failure
     record = record or current.stopped("interrupted", "stopped by a signal")
     folder.save_record(record)
+    keep_calls(folder, record.episode)
     return record
 
 

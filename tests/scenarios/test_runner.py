@@ -4,16 +4,19 @@ import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
+import msgspec
 import psutil
 import pytest
 
 from adapter_server.cli.main import run_command
 from clients.transcript import ToolCalled, read_transcript
+from scenarios.lean.joined_calls import JoinedCall
 from scenarios.lean.run_folder import RunFolder
 from scenarios.lean.server_process import own_server
 
@@ -89,6 +92,9 @@ def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(
     assert sum(isinstance(line.entry, ToolCalled) for line in told) == sum(
         one["calls"] for one in result["agents"].values()
     )
+    calls = [msgspec.json.decode(line, type=JoinedCall) for line in (folder / "calls.jsonl").read_bytes().splitlines()]
+    assert Counter(call.agent for call in calls) == {name: one["calls"] for name, one in result["agents"].items()}
+    assert [call for call in calls if call.host is None or call.server is None] == []
     assert processes_on(tmp_path) == []
 
     assert run_command(["verify", str(folder)]) == 0
