@@ -49,6 +49,8 @@ class Judge:
         self.held: set[str] = set()
         """Modules of agents' work that it holds."""
         self._writing = anyio.Lock()
+        self.asked = 0
+        """How many questions there were."""
         self.ended = anyio.Event()
         """Set when the process gives no more answers."""
         self.pid = 0
@@ -66,10 +68,16 @@ class Judge:
         """Whether it still answers, as far as is known."""
         return not self.ended.is_set()
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return bool(self._waits)
+
     async def ask(self, task: Task, *, limit_ms: int = 30_000, sockets: Sequence[int] = ()) -> Answer:
         """Return the judge's answer; a judge that is dead or dies answers `undecided`."""
         if not self.is_alive:
             return Answer(id=0, status="undecided", reason="the judge's process ended; the next call starts another")
+        self.asked += 1
         number, wait = next(self._ids), _Wait(done=anyio.Event())
         self._waits[number] = wait
         try:

@@ -14,6 +14,9 @@ from .lean.core_library import ROOT_MODULE, CoreLibrary
 from .lean.toolchain import Toolchain
 from .world import World
 
+IDLE_S = 300.0
+"""A judge that nobody asks for so long ends; the next question starts another."""
+
 _log = structlog.get_logger()
 
 
@@ -86,7 +89,11 @@ class Judges:
             for unit in world.closure(list(world.lemma_ids.values())):
                 await judge.begin(world.admission(unit))
             task_status.started(judge)
-            await judge.ended.wait()
+            asked = -1
+            while judge.is_alive and (judge.is_busy or judge.asked > asked):
+                asked = judge.asked
+                with anyio.move_on_after(IDLE_S):
+                    await judge.ended.wait()
 
     async def _library_judge(self) -> Judge:
         async with self._starting:

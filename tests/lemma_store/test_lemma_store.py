@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from bus.errors import BadArguments, NotLean, StatementMismatch, TooLarge, UnknownId, UnsafeSource
+from lemma_store import judges
 from lemma_store.checking import Limits
 from lemma_store.store import LemmaStore
 from lemma_store.types import Lemma
@@ -206,6 +207,22 @@ async def test_a_judge_that_is_killed_leaves_its_checks_undecided_and_the_next_o
 
     assert verdict(await store.check(E, author="ada", source=text), "killed").outcome == "accepted"
     assert (await store._get(E))[1].pid != judge.pid
+
+
+async def test_a_judge_that_nobody_asks_ends_and_the_next_question_starts_another(
+    store: LemmaStore, monkeypatch: pytest.MonkeyPatch
+):
+    await store.open_problem("idle", source=PROBLEM)
+    await store.release("idle")
+    monkeypatch.setattr(judges, "IDLE_S", 0.1)
+    judge = (await store._get("idle"))[1]
+    with anyio.fail_after(30):
+        await judge.ended.wait()
+    monkeypatch.undo()
+
+    report = await store.check("idle", author="ada", source="theorem again : 2 = 2 := rfl\n")
+    assert verdict(report, "again").outcome == "accepted"
+    await store.release("idle")
 
 
 async def test_only_a_lemma_that_states_the_target_is_assembled(store: LemmaStore, app_nil: Lemma):
