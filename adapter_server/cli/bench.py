@@ -98,15 +98,16 @@ def _carry_out(order: SuiteOrder, folder: SuiteFolder, *, is_verified: bool, is_
     return NOT_PROVED if wrong else OK
 
 
-def _report(order: SuiteOrder, folder: SuiteFolder, *, is_verified: bool, is_json: bool) -> list[str]:
-    """Write and print what there is; the tasks whose certificate proves nothing."""
+def _report(order: SuiteOrder, folder: SuiteFolder, *, is_verified: bool, is_json: bool) -> dict[str, list[str]]:
+    """Write and print what there is; the tasks whose certificate proves nothing, and why."""
     records = folder.records(order.tasks)
     summary = summary_of(order, records, folder)
     result = summary_json(summary, records)
-    wrong: list[str] = []
+    wrong: dict[str, list[str]] = {}
     if is_verified:
         solved = [task for task, record in records.items() if record.outcome == "solved"]
-        wrong = [task for task in solved if not anyio.run(verify, folder.kept(task)).is_proved]
+        found = {task: anyio.run(verify, folder.kept(task)) for task in solved}
+        wrong = {task: list(one.reasons) for task, one in found.items() if not one.is_proved}
         result |= {"verified": len(solved) - len(wrong), "not_verified": wrong}
     folder.summary_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     folder.page_file.write_text(suite_page(order, records, summary, folder), encoding="utf-8")
@@ -115,6 +116,8 @@ def _report(order: SuiteOrder, folder: SuiteFolder, *, is_verified: bool, is_jso
     else:
         print_summary(summary, records, Console(highlight=False))
         if is_verified:
-            Console(highlight=False).print(f"certificates verified: {result['verified']} of {summary.solved}")
+            print(f"certificates verified: {result['verified']} of {summary.solved}")
+            for task, reasons in wrong.items():
+                print(f"  {task}: {'; '.join(reasons)}")
         Console(highlight=False).print(f"report: {folder.page_file}", soft_wrap=True)
     return wrong
