@@ -163,3 +163,12 @@ def test_a_plugin_has_the_words_of_the_version_and_the_version_itself(
     assert "{{" not in team
     assert f"{root}skills/prove-with-the-team/SKILL.md" in files
     assert said("export", copy, tmp_path / "other", "--host", "hal")[0] == 2
+
+
+def test_a_server_whose_store_is_elsewhere_is_not_bypassed(said: Said, data: Path) -> None:
+    folder = open_data_folder(data)
+    folder.announce(url="http://127.0.0.1:1")  # in the name of this process, which runs but holds no embedded store
+    code, refused = said("list")
+    assert (code, "name the store with --store-url" in refused["error"]) == (3, True)
+    folder.withdraw()
+    assert said("list")[0] == 0

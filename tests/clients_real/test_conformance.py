@@ -52,11 +52,11 @@ async def test_the_public_suites_find_only_what_is_known(bench: OpenBench, tmp_p
             NEXT, ["tools-list", "prompts-list", "http-header-validation"], ["--requirements", "2026-07-28"]
         ),
     }  # fmt: skip
+    programs = {version: program("conformance", version, "conformance") for version in (STABLE, NEXT)}
     async with endpoint(bench) as url:
         for expected, (version, passing, options) in suites.items():
-            suite = program("conformance", version, "conformance")
             known = ["--expected-failures", str(HERE / f"{expected}.yml"), "-o", str(tmp_path / expected)]
-            code, text = await told(*suite, "server", "--url", url, *options, *known)
+            code, text = await told(*programs[version], "server", "--url", url, *options, *known)
             assert code == 0, text[-3000:]
             for scenario in (*passing, "tools-call-error", "dns-rebinding-protection"):
                 assert f"✓ {scenario}" in text, expected
