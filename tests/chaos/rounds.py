@@ -19,6 +19,7 @@ from adapter_server.store_access import store_to_read
 from bus.errors import AdapterError
 from bus.messages import EpisodeClose, EpisodeStatus
 from tests.adapter_server.conftest import REV_REV, DaemonProcess, agent_client, open_episode, register
+from tests.chaos.journal import Journal
 from tests.chaos.promises import Promises
 
 VICTIMS = ("server", "store", "worker", "agent")
@@ -26,7 +27,7 @@ AGENTS = ("ada", "bo")
 ROUNDS_PER_EPISODE = 20
 MAX_PAUSE_S = 0.8
 GONE_S = 5.0
-RECOVERED_S = 60.0
+RECOVERED_S = 120.0
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,6 +156,9 @@ class Chaos:
                 self._commands[name] = [sys.executable, "-m", "tests.chaos.agent", *words]
                 self._start_agent(name)
         self._promises = Promises(self._episode, journals)
+        with anyio.fail_after(RECOVERED_S):
+            while not all(any(entry.outcome for entry in Journal(path).read()) for path in journals.values()):
+                await anyio.sleep(0.02)
 
     def _start_agent(self, name: str) -> None:
         with (self._folder / "agents.log").open("ab") as output:
