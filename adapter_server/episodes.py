@@ -11,6 +11,7 @@ import structlog
 
 from blackboard.board import Board
 from blackboard.types import EpisodeMeta, NodeDraft
+from bus.duplicate_work import DuplicateWork
 from bus.errors import BadArguments, EpisodeClosed, Unauthorized, UnknownId
 from bus.messages import (
     AgentRegister,
@@ -71,6 +72,7 @@ class Episodes:
         self._address = address
         self._versions: dict[str, Bundle] = {}
         self._callers: dict[tuple[str, str], Caller] = {}
+        self._duplicates: dict[str, DuplicateWork] = {}
 
     async def create(self, request: EpisodeCreate) -> EpisodeCreated:
         """Open an episode on a problem and pin the adapter version to it.
@@ -185,6 +187,7 @@ class Episodes:
             proof=done.proof if done else None,
             credit=credit,
             folder=str(self._folder.episodes / episode),
+            duplicate_work_min=await self._duplicate_work(episode),
         )
 
     async def close(self, request: EpisodeClose) -> EpisodeStatus:
@@ -198,6 +201,13 @@ class Episodes:
         meta = await self._settling.end(request.episode, request.status, request.reason)
         log.info("episode_closed", episode=request.episode, status=meta.status)
         return await self.status(EpisodeRef(episode=request.episode))
+
+    async def _duplicate_work(self, episode: str) -> float:
+        """Only what happened since the last look is read."""
+        work = self._duplicates.setdefault(episode, DuplicateWork())
+        while events := await self._board.events(episode, work.seq):
+            work.take(event for event in events if event.seq > work.seq)
+        return work.minutes
 
     async def _summaries(self, episode: str, credit: list[Credit]) -> list[AgentSummary]:
         return [

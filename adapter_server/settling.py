@@ -15,10 +15,13 @@ from lemma_store.store import LemmaStore
 
 from .data_folder import DataFolder
 from .tools.closing import record_missing, settle
+from .tools.falsity import SmallValues
 
 RETRY_S = 1.0
 TRIES = 60
 LAST_CHANCE_S = 15.0
+FALSITY_TRIES = 6
+"""Small values that a new part is tried at."""
 
 log = structlog.get_logger()
 
@@ -33,6 +36,8 @@ class Settling:
         self._running: set[str] = set()
         self._again: set[str] = set()
         self._compared: dict[str, int] = {}
+        self._small_values = SmallValues(board=board, lemma_store=lemma_store)
+        self._trying: set[str] = set()
 
     @classmethod
     async def recover(
@@ -82,6 +87,7 @@ class Settling:
                 self._again.discard(episode)
                 is_done = await self._settle_once(episode)
                 if is_done and episode not in self._again:
+                    self._try_new_parts(episode)
                     return
                 if not is_done:
                     await anyio.sleep(RETRY_S)
@@ -105,6 +111,26 @@ class Settling:
             # A defect in one episode must not end the daemon under all others.
             log.exception("settling_broke", episode=episode)
         return True
+
+    def _try_new_parts(self, episode: str) -> None:
+        if episode not in self._trying:
+            self._trying.add(episode)
+            self._tasks.start_soon(self._look_for_false_parts, episode, name=f"small values {episode}")
+
+    async def _look_for_false_parts(self, episode: str) -> None:
+        try:
+            is_any_false = await self._small_values.look(episode, tries=FALSITY_TRIES)
+        except AdapterError as error:
+            log.warning("parts_not_tried", episode=episode, code=error.code)
+            return
+        except Exception:
+            # As above: a defect in one episode must not end the daemon under all others.
+            log.exception("trying_parts_broke", episode=episode)
+            return
+        finally:
+            self._trying.discard(episode)
+        if is_any_false:
+            self.nudge(episode)
 
     async def _expire(self, episode: str, seconds: float) -> None:
         is_over = False

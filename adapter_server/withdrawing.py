@@ -12,7 +12,7 @@ from lemma_store.store import AGAIN, LemmaStore
 from lemma_store.types import Lemma
 
 from .data_folder import DataFolder
-from .tools.closing import forget_assembly
+from .tools.closing import SERVER, forget_assembly
 
 log = structlog.get_logger()
 
@@ -66,15 +66,18 @@ class Withdrawing:
     ) -> Withdrawal:
         """Let the episode know what is gone, and say what it means."""
         meta = await self._board.meta(episode)
+        reopened: list[str] = []
         if gone:
             forget_assembly(episode, lemma_store=self._lemma_store)
             if meta.status == "open":
+                reopened = await self._board.withdraw(episode, SERVER, lemmas=[unit.id for unit in gone], reason=reason)
                 self._on_change(episode)
             log.warning("lemmas_withdrawn", episode=episode, lemmas=[unit.id for unit in gone], reason=reason)
         return Withdrawal(
             episode=episode,
             status=meta.status,
             revoked=[Withdrawn(id=unit.id, name=unit.name, reason=reasons.get(unit.id, reason)) for unit in gone],
+            reopened=reopened,
             is_certificate_withdrawn=had_certificate and not self._has_certificate(episode),
         )
 

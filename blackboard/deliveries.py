@@ -20,6 +20,8 @@ _FOR_EVERYONE = frozenset(
         "node_refuted",
         "node_disputed",
         "node_revised",
+        "node_reopened",
+        "lemma_revoked",
         "episode_closed",
     }
 )
@@ -29,7 +31,6 @@ def concerns(event: Event, agent: str) -> bool:
     """Tell whether the event is news to this agent.
 
     Its own doings are not, except the end of a check that outlived its call. Work that others begin and give up is not
-    either: a digest shows where they stand.
     either: a digest shows where they stand.
     """
     if event.actor == agent:

@@ -143,6 +143,20 @@ def _refute_node(state: State, _event: Event, body: Mapping[str, Any]) -> None:
         state.alternatives[name] = msgspec.structs.replace(state.alternatives[name], is_dead=True)
 
 
+def _reopen_node(state: State, _event: Event, body: Mapping[str, Any]) -> None:
+    _change_node(state, body["node"], status="open", lemma=None)
+    for name in body["alternatives"]:
+        state.alternatives[name] = msgspec.structs.replace(state.alternatives[name], is_dead=False)
+
+
+def _revoke_lemma(state: State, _event: Event, body: Mapping[str, Any]) -> None:
+    note = state.lemmas.pop(body["lemma"], None)
+    if note and (known := state.agents.get(note.author)):
+        state.agents[known.name] = msgspec.structs.replace(known, lemmas=known.lemmas - 1)
+    for name in body["alternatives"]:
+        state.alternatives[name] = msgspec.structs.replace(state.alternatives[name], is_dead=True)
+
+
 def _dispute_node(state: State, _event: Event, body: Mapping[str, Any]) -> None:
     _change_node(state, body["node"], status="disputed")
 
@@ -185,6 +199,8 @@ _APPLY: Mapping[EventKind, Callable[[State, Event, Mapping[str, Any]], None]] = 
     "node_refuted": _refute_node,
     "node_disputed": _dispute_node,
     "node_revised": _revise_node,
+    "node_reopened": _reopen_node,
+    "lemma_revoked": _revoke_lemma,
     "feedback_given": _hear,
     "message_sent": _send,
     "episode_closed": _close,

@@ -36,6 +36,8 @@ SHARED = (
     "closings",  # hash: lemma -> nodes that it closed
     "messages",  # hash: message -> all about it
     "mail",  # list: messages to everyone
+    "refutations",  # hash: node -> lemma, witness and event number
+    "broken",  # set: alternatives whose glue was revoked
 )
 """In the order in which every script gets them."""
 

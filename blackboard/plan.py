@@ -100,11 +100,14 @@ class Plan:
         """
         texts = await self._texts_of(episode)
         ids = [node for node, text in texts.items() if all(word in text for word in words)]
+        return await self.nodes_by_id(episode, ids[:limit]), len(ids)
+
+    async def nodes_by_id(self, episode: str, ids: Sequence[str]) -> list[Node]:
+        """Return nodes in the order of the ids, all of which exist."""
         if not ids:
-            return [], 0
-        columns = [("HMGET", name, *ids[:limit]) for name in ("nodes", "status", "closed_by", "down")]
-        rows = await self._store.read(episode, *columns)
-        return list(map(_node, *rows)), len(ids)
+            return []
+        columns = [("HMGET", name, *ids) for name in ("nodes", "status", "closed_by", "down")]
+        return list(map(_node, *await self._store.read(episode, *columns)))
 
     async def _texts_of(self, episode: str) -> dict[str, str]:
         known = self._texts.setdefault(episode, _Texts())

@@ -28,6 +28,8 @@ EventKind = Literal[
     "node_refuted",
     "node_disputed",
     "node_revised",
+    "node_reopened",
+    "lemma_revoked",
     "message_sent",
     "feedback_given",
     "episode_closed",
@@ -158,6 +160,7 @@ class EpisodeStatus(msgspec.Struct, frozen=True, kw_only=True):
         proof: the assembled Lean text, when solved.
         credit: lemmas of the final proof, when solved.
         folder: the episode's folder on the server's machine.
+        duplicate_work_min: minutes in which several agents worked on the same part at the same time.
     """
 
     episode: str
@@ -173,6 +176,7 @@ class EpisodeStatus(msgspec.Struct, frozen=True, kw_only=True):
     proof: str | None = None
     credit: list[Credit] = []
     folder: str = ""
+    duplicate_work_min: float = 0.0
 
 
 class AgentRegister(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

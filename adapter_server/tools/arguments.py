@@ -91,7 +91,7 @@ class FindArguments(Arguments, frozen=True, kw_only=True):
     q: str | None = None
     statement: str | None = None
     goal: str | None = None
-    in_: list[Literal["lemmas", "nodes", "messages", "attempts"]] = msgspec.field(
+    in_: list[Literal["lemmas", "nodes", "messages", "attempts", "refutations"]] = msgspec.field(
         name="in", default_factory=lambda: ["lemmas"]
     )
     mode: Literal["text", "same", "closes", "uses"] | None = None

@@ -10,10 +10,12 @@ from .arguments import DigestArguments
 from .caller import Caller
 from .claim import seconds_left
 from .news import one_line
+from .refute import refutations, refuted_fact
 from .reply import Facts, ToolReply
 
 _BYTES_PER_TOKEN = 4
 _MIN_BYTES = 1200
+_REFUTED = 5
 
 
 async def digest(arguments: DigestArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
@@ -24,6 +26,7 @@ async def digest(arguments: DigestArguments, *, caller: Caller, board: Board, le
     leases = await board.leases(caller.episode, caller.agent)
     frontier = await _frontier(arguments, caller, board)
     lemmas = await board.lemmas(caller.episode, limit=sizes.lemmas)
+    refuted = await refutations(caller.episode, board=board)
     mail = await board.messages(caller.episode, caller.agent)
     messages = [one for one in mail if one.sender != caller.agent]
     own = [one for one in mail if one.sender == caller.agent]
@@ -41,11 +44,13 @@ async def digest(arguments: DigestArguments, *, caller: Caller, board: Board, le
             {"name": note.name, "statement": one_line(note.statement, 300), "author": note.author}
             for note in reversed(lemmas)
         ],
+        "refuted": [refuted_fact(node, one) for node, one in refuted[: -_REFUTED - 1 : -1]],
         "messages": [_message(one) for one in messages[: -sizes.messages - 1 : -1]],
         "problem": "get problem",
         "left_out": {
             "frontier": max(len(frontier) - sizes.frontier, 0),
             "lemmas": max(meta.lemmas - len(lemmas), 0),
+            "refuted": max(len(refuted) - _REFUTED, 0),
             "messages": max(len(messages) - sizes.messages, 0),
         },
         "seq": meta.seq,

@@ -9,6 +9,7 @@ from lemma_store.types import Hit
 from .arguments import FindArguments
 from .caller import Caller
 from .news import one_line
+from .refute import refutations
 from .reply import Facts, ToolReply
 
 
@@ -36,6 +37,8 @@ async def find(arguments: FindArguments, *, caller: Caller, board: Board, lemma_
         uncounted = found - len(nodes)
     if "messages" in arguments.in_:
         hits += await _messages(words, caller, board)
+    if "refutations" in arguments.in_:
+        hits += await _refutations(words, caller, board)
     if "attempts" in arguments.in_:
         hits += await _attempts(words, caller, board)
     count = len(hits) + uncounted
@@ -90,6 +93,22 @@ async def _messages(words: list[str], caller: Caller, board: Board) -> list[Fact
         }
         for message in await board.messages(caller.episode, caller.agent)
         if _matches(words, message.text)
+    ]
+
+
+async def _refutations(words: list[str], caller: Caller, board: Board) -> list[Facts]:
+    return [
+        {
+            "kind": "refutation",
+            "id": node.id,
+            "name": node.name,
+            "statement": one_line(node.statement, caller.policy.shown.statement_bytes),
+            "relation": "text",
+            "author": why.author,
+            "how": f"false{f' at {one_line(why.witness, 120)}' if why.witness else ''}: get {why.lemma}",
+        }
+        for node, why in await refutations(caller.episode, board=board)
+        if _matches(words, f"{node.id} {node.name} {node.statement} {node.note} {why.witness}")
     ]
 
 

@@ -18,6 +18,7 @@ async def job(
     """The reply of the check once it is there.
 
     Raises:
+        Gone: if the job was forgotten, for example by a restart.
         UnknownId: if there is no such job.
         BadArguments: if somebody else's job is to be cancelled.
         AdapterError: what the check failed with.

@@ -1,5 +1,6 @@
 """Checks that may outlive their calls: run by the daemon, followed by id, kept in memory for a while."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from secrets import token_hex
@@ -9,7 +10,7 @@ import anyio
 import anyio.abc
 import structlog
 
-from bus.errors import AdapterError, QueueFull, UnknownId
+from bus.errors import AdapterError, Gone, QueueFull, UnknownId
 
 from .caller import Caller
 from .reply import ToolReply
@@ -18,6 +19,8 @@ RUNNING_PER_AGENT = 8
 FINISHED_PER_EPISODE = 200
 WAIT_MAX_S = 44.0
 """Whatever an adapter version allows: a call has to be answered within its deadline."""
+
+_ID = re.compile(r"j[0-9a-f]{8}")
 
 JobState = Literal["running", "done", "failed", "cancelled"]
 
@@ -89,14 +92,19 @@ class Jobs:
         """Find a job of the caller's episode.
 
         Raises:
-            UnknownId: there is none, or it was forgotten.
+            Gone: it was forgotten, or another run of the server had it.
+            UnknownId: that is no job's id.
         """
         jobs = self._jobs.get(caller.episode, OrderedDict[str, Job]())
         if id not in jobs:
+            if _ID.fullmatch(id):
+                raise Gone(
+                    f"job {id} is not known any more: the server has restarted, or it is long over",
+                    hint="What it proved is stored: digest and find show it. For its verdicts check again.",
+                    replacement=None,
+                )
             own = [name for name, job in jobs.items() if job.agent == caller.agent]
-            raise UnknownId(
-                f"there is no job {id}", hint="The server may have restarted: check again.", nearest=own[-3:]
-            )
+            raise UnknownId(f"there is no job {id}", nearest=own[-3:])
         return jobs[id]
 
     async def result(self, job: Job, *, wait_s: float) -> ToolReply | None:

@@ -74,6 +74,15 @@ def _node_revised(body: Body) -> str:
     return f"{body.get('node')} {one_line(body.get('name', ''), 60)}: {one_line(body.get('note', ''))!r}"
 
 
+def _node_reopened(body: Body) -> str:
+    return f"{body.get('node')} is open again: {str(body.get('lemma'))[:12]} was revoked"
+
+
+def _lemma_revoked(body: Body) -> str:
+    ends = f", which ends {', '.join(body['alternatives'])}" if body.get("alternatives") else ""
+    return f"{body.get('name') or body.get('lemma')}: {one_line(body.get('reason', ''))!r}{ends}"
+
+
 def _message(body: Body) -> str:
     to = f" to {', '.join(body['to'])}" if body.get("to") else ""
     return f"{body.get('message')} {body.get('type')}{to}: {one_line(body.get('text', ''))!r}"
@@ -97,6 +106,8 @@ _LINES: dict[str, Callable[[Body], str]] = {
     "node_refuted": _node_refuted,
     "node_disputed": _node_disputed,
     "node_revised": _node_revised,
+    "node_reopened": _node_reopened,
+    "lemma_revoked": _lemma_revoked,
     "message_sent": _message,
     "episode_closed": _closed,
 }

@@ -1,13 +1,15 @@
 """`plan`: the graph of parts. A part closes by a lemma, or by all children of one alternative and its glue."""
 
 import re
+from contextlib import suppress
 
+import anyio
 import msgspec
 
 from adapter_server.policy import ReplySizes
 from blackboard.board import Board
 from blackboard.types import Alternative, Node, NodeDraft
-from bus.errors import BadArguments, Cyclic, Duplicate, Gone, NotLean, TooLarge
+from bus.errors import AdapterError, BadArguments, Cyclic, Duplicate, Gone, NotLean, TooLarge
 from lemma_store.store import LemmaStore
 from lemma_store.types import CheckReport, Statement
 
@@ -24,6 +26,9 @@ first
   | (intros; apply {first})
   | (intros; simp [{names}])
 """
+CLOSING_S = 4.0
+"""How long adding a part may wait for Lean to try the lemmas that are there."""
+
 _NAME = re.compile(r"[^\W\d][\w']*", re.ASCII)
 
 
@@ -57,10 +62,26 @@ async def _add(arguments: PlanArguments, *, caller: Caller, board: Board, lemma_
         name, statement, note=arguments.text or "", caller=caller, board=board, lemma_store=lemma_store
     )
     facts = _added(node, is_new=is_new)
+    if is_new and node.status == "open" and (known := await _closing(node, caller=caller, lemma_store=lemma_store)):
+        facts["follows_from"] = known
     if node.status == "closed" and node.lemma:
         facts["known_lemma"] = (await lemma_store.lemma(caller.episode, node.lemma)).name
     what = "added" if is_new else "is there already"
-    return ToolReply(headline=f"{node.id} {node.name} {what} ({node.status})", facts=facts)
+    known_by = f"; {facts['follows_from'][0]['lemma']} proves it at once" if "follows_from" in facts else ""
+    return ToolReply(headline=f"{node.id} {node.name} {what} ({node.status}){known_by}", facts=facts)
+
+
+async def _closing(node: Node, *, caller: Caller, lemma_store: LemmaStore) -> list[Facts]:
+    """Lemmas that prove the part by themselves, as far as Lean finds out soon; hypotheses may come in another order.
+
+    A hint: the part stays open until somebody has it checked.
+    """
+    if not await lemma_store.lemmas(caller.episode):
+        return []
+    with anyio.move_on_after(CLOSING_S), suppress(AdapterError):
+        hits = await lemma_store.find(caller.episode, statement=node.statement, mode="closes", limit=2)
+        return [{"lemma": hit.name, "how": hit.how} for hit in hits]
+    return []
 
 
 async def _node(

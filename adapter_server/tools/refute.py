@@ -6,7 +6,8 @@ import anyio
 import msgspec
 
 from blackboard.board import Board
-from blackboard.doubts import Doubt
+from blackboard.doubts import Doubt, Refutation
+from blackboard.types import Node
 from bus.errors import BadArguments, NotLean, StatementMismatch
 from lemma_store.store import LemmaStore
 from lemma_store.types import CheckReport, Lemma
@@ -64,6 +65,19 @@ async def refute(arguments: RefuteArguments, *, caller: Caller, board: Board, le
         facts: Facts = {"node": None, "status": "refuted", "lemma": lemma.name, "alternatives": []}
         return ToolReply(headline=f"false, by {lemma.name}; no part states it", facts=facts)
     return _done(doubt, target, status="refuted", more={"lemma": lemma.name})
+
+
+async def refutations(episode: str, *, board: Board) -> list[tuple[Node, Refutation]]:
+    """The parts that are known to be false, oldest first."""
+    found = await board.refutations(episode)
+    nodes = await board.nodes_by_id(episode, [one.node for one in found])
+    return list(zip(nodes, found, strict=True))
+
+
+def refuted_fact(node: Node, why: Refutation) -> Facts:
+    """What agents are told of a part that is false."""
+    fact: Facts = {"node": node.id, "name": node.name, "statement": one_line(node.statement, 300), "by": why.author}
+    return fact | {"witness": one_line(why.witness, 120)} if why.witness else fact
 
 
 async def _target(arguments: RefuteArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> _Target:

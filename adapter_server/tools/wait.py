@@ -15,9 +15,17 @@ from .reply import Facts, ToolReply, cut
 
 _KINDS: dict[str, frozenset[str]] = {
     "mail": frozenset({"message_sent"}),
-    "lemma": frozenset({"lemma_accepted"}),
+    "lemma": frozenset({"lemma_accepted", "lemma_revoked"}),
     "node": frozenset(
-        {"node_added", "alternative_added", "node_closed", "node_refuted", "node_disputed", "node_revised"}
+        {
+            "node_added",
+            "alternative_added",
+            "node_closed",
+            "node_refuted",
+            "node_disputed",
+            "node_revised",
+            "node_reopened",
+        }
     ),
     "lease": frozenset({"lease_granted", "lease_released", "lease_expired", "lease_handed_off"}),
     "job": frozenset({"check_finished"}),

@@ -26,8 +26,10 @@ end
 if status ~= 'refuted' then
   redis.call('HSET', STATUS, node, 'refuted')
   redis.call('ZREM', OPEN, node)
-  append_event('node_refuted', ARGS.actor, object('node', text(node), 'lemma', text(ARGS.lemma),
+  local seq = append_event('node_refuted', ARGS.actor, object('node', text(node), 'lemma', text(ARGS.lemma),
     'witness', text(ARGS.witness), 'alternatives', texts(hit)))
+  redis.call('HSET', REFUTATIONS, node, object('node', text(node), 'lemma', text(ARGS.lemma),
+    'witness', text(ARGS.witness), 'author', text(ARGS.actor), 'at_seq', seq))
   for _, json in ipairs(leases_on(node)) do
     release_lease(cjson.decode(json), 'refuted', ARGS.actor)
   end

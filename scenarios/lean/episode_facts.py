@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from bus.duplicate_work import DuplicateWork
 from bus.messages import Event
 
 
@@ -37,6 +38,7 @@ def facts_of(episodes: Sequence[Sequence[Event]]) -> EpisodeFacts:
         "check_s": round(sum(float(body.get("ms") or 0) for body in checks) / 1000, 3),
         "both_busy_s": round(busy_together([interval(event) for event in events if event.kind == "check_finished"]), 3),
         "duplicates": sum(count - 1 for count in statements.values()) + sum(map(_repeated_attempts, episodes)),
+        "duplicate_work_min": round(sum(map(_duplicate_minutes, episodes)), 3),
         "reused": sum(map(_reused, episodes)),
         "lost_leases": kinds["lease_expired"],
         "messages": kinds["message_sent"],
@@ -49,6 +51,12 @@ def facts_of(episodes: Sequence[Sequence[Event]]) -> EpisodeFacts:
         checks=len(checks),
         counters=counters | _proof(episodes),
     )
+
+
+def _duplicate_minutes(events: Sequence[Event]) -> float:
+    work = DuplicateWork()
+    work.take(events)
+    return work.minutes
 
 
 def interval(event: Event) -> tuple[float, float]:

@@ -119,4 +119,4 @@ async def test_a_check_that_goes_on_is_followed_as_a_job(join: Join) -> None:
             assert done["state"] == "done"
             first = done
         assert first["verdicts"]
-        assert (await ada.fails("job", id="j00000000"))["code"] == "unknown_id"
+        assert (await ada.fails("job", id="j00000000"))["code"] == "gone"

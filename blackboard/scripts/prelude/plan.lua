@@ -73,7 +73,8 @@ local function close_node(node, lemma, actor)
   end
   for _, edge in ipairs(words_at(UP, node)) do
     local alternative, parent = string.match(edge, '^([^:]+):(.+)$')
-    if redis.call('HINCRBY', MISSING, alternative, -1) == 0 and not is_settled(parent) then
+    local is_complete = redis.call('HINCRBY', MISSING, alternative, -1) == 0
+    if is_complete and not is_settled(parent) and redis.call('SISMEMBER', BROKEN, alternative) == 0 then
       redis.call('SADD', READY, alternative)
     end
   end

@@ -4,9 +4,9 @@
 -- JSON is composed from text so that fields keep their order and an empty list stays a list.
 local EVENTS, META, NODES, STATUS, CLOSED_BY, NAMES, STATEMENTS, OPEN, DEPTHS, ALTERNATIVES, DOWN, UP, MISSING, READY,
   LEASES, EXPIRY, HOLDERS, HOLDINGS, FENCES, ATTEMPTS, TRIES, AGENTS, COUNTS, CURSORS, LEMMAS, LEMMA_ORDER, PROOFS,
-  CLOSINGS, MESSAGES, MAIL, OPERATION
+  CLOSINGS, MESSAGES, MAIL, REFUTATIONS, BROKEN, OPERATION
 local KEYS, EPISODE, KEEP_S, ARGS, NOW
-local FIRST_EXTRA_KEY = 32
+local FIRST_EXTRA_KEY = 34
 local FAR = 1000 -- depth of a node that nothing connects to the theorem
 local DEPTH_STEP = 10000000 -- more nodes than an episode can have
 
@@ -59,6 +59,14 @@ local function words_at(key, field)
   return words(redis.call('HGET', key, field))
 end
 
+local function hash_at(key)
+  local flat, found = redis.call('HGETALL', key), {}
+  for i = 1, #flat, 2 do
+    found[flat[i]] = flat[i + 1]
+  end
+  return found
+end
+
 local function add_word(key, field, word)
   local line = redis.call('HGET', key, field)
   redis.call('HSET', key, field, line and (line .. ' ' .. word) or word)
@@ -97,7 +105,7 @@ end
 local function enter(keys, argv)
   EVENTS, META, NODES, STATUS, CLOSED_BY, NAMES, STATEMENTS, OPEN, DEPTHS, ALTERNATIVES, DOWN, UP, MISSING, READY,
     LEASES, EXPIRY, HOLDERS, HOLDINGS, FENCES, ATTEMPTS, TRIES, AGENTS, COUNTS, CURSORS, LEMMAS, LEMMA_ORDER, PROOFS,
-    CLOSINGS, MESSAGES, MAIL, OPERATION = unpack(keys, 1, 31)
+    CLOSINGS, MESSAGES, MAIL, REFUTATIONS, BROKEN, OPERATION = unpack(keys, 1, 33)
   KEYS, EPISODE, KEEP_S, ARGS = keys, argv[1], tonumber(argv[2]), cjson.decode(argv[3])
   local clock = redis.call('TIME')
   NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
