@@ -218,6 +218,16 @@ class Exploration:
                     if self._precedence.orient(term, known) and (found := self._oriented(term, known, (condition,))):
                         yield found
 
+    def implication(self, equation: Equation) -> Equation | None:
+        """An equation between two tests as an implication, which is easier to prove; what has conditions stays."""
+        if equation.conditions:
+            return equation
+        left, right = equation.left, equation.right
+        known = self._names.signatures.get(left.head)
+        if known is None or known.result != Term("Bool") or not right.args or right.is_var:
+            return None
+        return Equation(left, Term("true"), (Term("=", (right, Term("true"))),))
+
     # -- results ----------------------------------------------------------------------------------
 
     def statement(self, equation: Equation) -> Statement | None:

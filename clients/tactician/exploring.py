@@ -91,8 +91,9 @@ class Explorer:
     def _take(self, equations: list[Equation]) -> None:
         exploration = self._exploration
         assert exploration is not None
-        for equation in equations:
-            if self._only_conditional and not equation.conditions:
+        wanted = [exploration.implication(one) for one in equations] if self._only_conditional else equations
+        for equation in wanted:
+            if equation is None:
                 continue
             statement = exploration.statement(equation)
             if statement is not None and len(self._pending) < MOST_PENDING:

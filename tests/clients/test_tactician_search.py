@@ -3,7 +3,7 @@ import random
 from clients.tactician.conjectures import conjectures
 from clients.tactician.definitions import Names, read_theory
 from clients.tactician.evaluation import Evaluator, find_witness
-from clients.tactician.exploration import Exploration
+from clients.tactician.exploration import Equation, Exploration
 from clients.tactician.goals import read_goals
 from clients.tactician.naming import lemma_name
 from clients.tactician.planning import splits
@@ -199,3 +199,14 @@ def test_a_lemma_that_expresses_a_function_by_others_is_also_used_the_other_way_
     known.learn("qrev_is", "∀ {a : Type} (xs ys : lst a), append (rev xs) ys = qrev xs ys", author="bob")
     assert known.rules() == ["append_nil", "qrev_is"]
     assert known.eliminating(known.rules()) == ["append_nil", "← qrev_is"]
+
+
+def test_an_equation_between_tests_gives_an_implication() -> None:
+    known = knowledge(NUMBERS, LE_TOTAL)
+    assert known.root.statement is not None
+    exploration = Exploration(known.theory, known.root.statement, seed=1)
+    sides = (known.names.resolve(parse(text)) for text in ("le (num.succ m) (num.succ n)", "le m n"))
+    left, right = (side for side in sides if isinstance(side, Term))
+    found = exploration.implication(Equation(left, right))
+    assert found == Equation(left, Term("true"), (Term("=", (right, Term("true"))),))
+    assert exploration.implication(Equation(left, Term("true"))) is None
