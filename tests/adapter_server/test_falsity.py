@@ -8,6 +8,7 @@ from tests.adapter_server.conftest import APPEND, Join
 pytestmark = pytest.mark.anyio
 
 VALUES = small_values(APPEND)
+GLUE = "intro x; have e := wrong (.cons 0 .nil); cases e"
 
 
 def test_values_of_a_problems_own_types_are_built_from_its_constructors() -> None:
@@ -25,9 +26,7 @@ def test_smallest_values_come_first_and_unknown_types_have_none() -> None:
 async def test_the_server_refutes_a_part_that_fails_at_a_small_value(join: Join) -> None:
     async with join("ada") as ada:
         children = [{"name": "wrong", "statement": "∀ (x : L), app x .nil = .nil"}]
-        split = await ada.ok(
-            "plan", action="split", parent="n0", children=children, glue="intro x; rw [← wrong x, wrong]"
-        )
+        split = await ada.ok("plan", action="split", parent="n0", children=children, glue=GLUE)
         happened = await ada.ok("wait", **{"for": ["node"]}, ref=split["children"][0]["node"], timeout_s=40)
         (event,) = [one for one in happened["events"] if one["kind"] == "node_refuted"]
         assert (event["actor"], event["witness"]) == ("server", "(L.cons 0 L.nil)")
