@@ -145,11 +145,11 @@ def wide : Nat → List Nat → Nat
   | n, x :: xs => deep n xs + wide n xs
 termination_by n xs => (n, 1 + sizeOf xs)
 end
-example : deep 2 [5] = 2 := by simp [deep, wide]
+theorem deep_of_two : deep 2 [5] = 2 := by simp [deep, wide]
 
 -- counting up to a bound
 def upTo (x y : Int) : List Int :=
   if _ : y < x then [] else x :: upTo (1 + x) y
 termination_by (y + 1 - x).toNat
 decreasing_by exact Int.toNat_up (by assumption) (by decide)
-example : upTo (-1) 1 = [-1, 0, 1] := by decide +kernel
+theorem upTo_of_one : upTo (-1) 1 = [-1, 0, 1] := by decide +kernel
