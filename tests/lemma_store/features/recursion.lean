@@ -142,7 +142,7 @@ def deep : Nat → List Nat → Nat
 termination_by n _ => (n, 0)
 def wide : Nat → List Nat → Nat
   | n, [] => n
-  | n, x :: xs => deep n xs + wide n xs
+  | n, _ :: xs => deep n xs + wide n xs
 termination_by n xs => (n, 1 + sizeOf xs)
 end
 theorem deep_of_two : deep 2 [5] = 2 := by simp [deep, wide]
