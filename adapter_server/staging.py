@@ -123,11 +123,11 @@ def _write(files: Mapping[str, bytes], target: Path) -> None:
                 file.flush()
                 os.fsync(file.fileno())
         for folder in (incoming, *(path for path in incoming.rglob("*") if path.is_dir())):
-            _sync(folder)
+            sync_folder(folder)
         if target.exists():
             target.rename(adapters / f"{_INCOMING}{uuid4().hex}")
         incoming.rename(target)
-        _sync(adapters)
+        sync_folder(adapters)
     except OSError:
         if not _is_whole(target):  # somebody else was faster otherwise
             raise
@@ -142,7 +142,8 @@ def _collect(adapters: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

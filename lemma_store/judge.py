@@ -21,8 +21,9 @@ from bus.errors import LeanUnavailable
 from bus.tasks import background_tasks
 
 from .description import LEMMA_PREFIX
+from .lean.jobs import frame, take_frame
 from .lean.toolchain import Toolchain
-from .tasks import Admit, Answer, Ask, LookUp, Split, Start, Task, frame, take_frame
+from .tasks import Admit, Answer, Ask, LookUp, Split, Start, Task
 
 _answers = msgspec.msgpack.Decoder(Answer)
 _asks = msgspec.msgpack.Encoder()

@@ -17,11 +17,12 @@ from typing import NoReturn
 import msgspec
 
 from .judgement import judge_artifact, judge_composition, judge_statement
+from .lean.jobs import frame, read_frame
 from .lean.kernel import KernelLimit
 from .lean.libc import die_with_parent
 from .refusals import Refused
 from .session import Session
-from .tasks import Answer, Artifact, Ask, Composition, Question, frame, take_frame
+from .tasks import Answer, Artifact, Ask, Composition, Question
 
 _FORK_BYTES = 3 << 30
 """What one judgement may allocate on top of what its parent holds."""
@@ -106,13 +107,8 @@ def _has_come(question: int) -> bool:
 
 def _read_question(question: int) -> Ask | None:
     """Return the question, or None when there will be none."""
-    pending = bytearray()
-    while (found := take_frame(pending)) is None:
-        data = os.read(question, _CHUNK_BYTES)
-        if not data:
-            return None
-        pending += data
-    return _asks.decode(found)
+    found = read_frame(question)
+    return None if found is None else _asks.decode(found)
 
 
 def _judge(session: Session, ask: Ask) -> Answer:

@@ -25,9 +25,10 @@ import msgspec
 from .declarations import Module
 from .description import LEMMA_PREFIX, describe
 from .judge_fork import Fork, fork_judge, guarded, write_all
+from .lean.jobs import frame, take_frame
 from .lean.libc import die_with_parent
 from .session import Session
-from .tasks import Admit, Answer, Ask, LookUp, Split, Start, frame, take_frame
+from .tasks import Admit, Answer, Ask, LookUp, Split, Start
 from .terms import dotted
 
 _AUXILIARY = re.compile(

@@ -1,7 +1,5 @@
 """Questions for the judge, and its findings. Paths are files that the asker wrote and removes."""
 
-import struct
-
 import msgspec
 
 
@@ -129,20 +127,3 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     process: int = 0
     """Id of the process that a split made."""
-
-
-def frame(data: bytes) -> bytes:
-    """Return `data` with its length in front."""
-    return struct.pack("<I", len(data)) + data
-
-
-def take_frame(pending: bytearray) -> bytes | None:
-    """Take the first whole frame out of what has come in; None when there is none yet."""
-    if len(pending) < 4:
-        return None
-    (size,) = struct.unpack_from("<I", pending)
-    if len(pending) < 4 + size:
-        return None
-    found = bytes(pending[4 : 4 + size])
-    del pending[: 4 + size]
-    return found

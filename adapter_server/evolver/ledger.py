@@ -11,6 +11,7 @@ from typing import Protocol
 
 import msgspec
 
+from adapter_server.staging import sync_folder
 from bus.errors import BadLedger
 
 from .events import LedgerEvent
@@ -107,7 +108,7 @@ def open_ledger(
         lock.flush()
         if not path.exists():
             path.touch(mode=0o600)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         entries, good, torn = _parsed(path)
         if torn:
             _set_aside(path, good=good, torn=torn, seq=len(entries) + 1)
@@ -166,14 +167,6 @@ def _checked(line: bytes, *, number: int, before: Entry | None, path: Path) -> E
 
 def _broken(path: Path, number: int, what: str) -> BadLedger:
     return BadLedger(f"line {number} of {path} {what}", hint="take the ledger from a backup", line=number)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _set_aside(path: Path, *, good: int, torn: bytes, seq: int) -> None:

@@ -14,6 +14,7 @@ from lemma_store.store import LemmaStore
 from lemma_store.types import Lemma
 
 from .check import lemma_note
+from .refute import AT_WITNESS
 
 SERVER = "server"
 TRY_S = 10.0
@@ -25,18 +26,7 @@ _BINDERS = re.compile(r"\s*∀\s*((?:\([^()]*:[^()]*\)\s*)+),")
 _GROUP = re.compile(r"\(([^():]+):\s*([\w.]+)\s*\)")
 _INDUCTIVE = re.compile(r"^inductive\s+([\w.]+)\s*(?::\s*Type)?\s*where\s*\n((?:\s*\|.*\n?)+)", re.MULTILINE)
 _CONSTRUCTOR = re.compile(r"\|\s*(\w+)\s*:\s*(.+)")
-_THEOREM = """\
-theorem not_{name}_{at} : ¬ (
-{statement}
-) := by
-  intro h
-  have at_witness := h {witness}
-  revert at_witness
-  first
-    | decide
-    | (intro e; cases e)
-    | (intro e; simp at e)
-"""
+_THEOREM = "theorem not_{name}_{at} : ¬ (\n{statement}\n) := by\n" + AT_WITNESS
 
 log = structlog.get_logger()
 

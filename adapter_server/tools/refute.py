@@ -18,7 +18,7 @@ from .check import record_report
 from .news import one_line
 from .reply import Facts, ToolReply, cut
 
-_AT_WITNESS = """\
+AT_WITNESS = """\
   intro h
   have at_witness := h {witness}
   revert at_witness
@@ -27,6 +27,7 @@ _AT_WITNESS = """\
     | (intro e; cases e)
     | (intro e; simp at e)
 """
+"""Proves the negation of a statement by its failure at the values `witness`, given in the order of its variables."""
 
 
 class _Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,7 +116,7 @@ def _source(arguments: RefuteArguments, target: _Target) -> str:
                 "refute witness: evidence is missing",
                 hint="Give the values at which the statement fails, as Lean terms one after another.",
             )
-        return head + _AT_WITNESS.format(witness=" ".join((arguments.evidence or "").split()))
+        return head + AT_WITNESS.format(witness=" ".join((arguments.evidence or "").split()))
     lean = (arguments.lean or "").strip()
     if not lean:
         raise BadArguments("refute proof: lean is missing", hint="Give a theorem that states ¬ (the statement).")

@@ -19,7 +19,7 @@ import msgspec
 
 from . import libc
 from .forkprover import FAILED, begin, prove, write_all
-from .jobs import Job, JobReport, Limits, Setting, decode_request, encode, frame, take_frame
+from .jobs import Job, JobReport, Limits, Setting, decode_request, encode, frame, read_frame
 from .sandbox import Cell, close_cell, open_cell, written_bytes
 
 _TICK_MS = 40
@@ -97,12 +97,8 @@ def _set_up(setting: Setting, *, lean: ctypes.CDLL, scratch: str) -> _Stage:
 
 
 def _read_job(question: int) -> Job | None:
-    received = bytearray()
-    while (found := take_frame(received)) is None:
-        chunk = os.read(question, _CHUNK_BYTES)
-        if not chunk:
-            return None
-        received += chunk
+    if (found := read_frame(question)) is None:
+        return None
     job = decode_request(found)
     assert isinstance(job, Job)
     return job

@@ -4,12 +4,14 @@ Each message is a frame: a length of four bytes, then MessagePack. This module i
 inherited by every child, so it imports nothing heavy.
 """
 
+import os
 import struct
 
 import msgspec
 
 _LENGTH = struct.Struct("<I")
 HEADER_BYTES = _LENGTH.size
+_CHUNK_BYTES = 1 << 20
 
 MIB = 1 << 20
 
@@ -119,3 +121,13 @@ def take_frame(received: bytearray) -> bytes | None:
     payload = bytes(received[HEADER_BYTES:end])
     del received[:end]
     return payload
+
+
+def read_frame(descriptor: int) -> bytes | None:
+    """Wait for the next message on a descriptor that carries one; None when its other end closes before."""
+    received = bytearray()
+    while (found := take_frame(received)) is None:
+        if not (chunk := os.read(descriptor, _CHUNK_BYTES)):
+            return None
+        received += chunk
+    return found

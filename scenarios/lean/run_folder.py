@@ -5,6 +5,7 @@ import re
 import secrets
 import shutil
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -12,6 +13,8 @@ from bus.errors import BadArguments
 from bus.messages import Event
 
 from .run_record import FORMAT, RunOrder, RunRecord
+
+T = TypeVar("T")
 
 
 class RunFolder(msgspec.Struct, frozen=True):
@@ -78,12 +81,7 @@ class RunFolder(msgspec.Struct, frozen=True):
         Raises:
             BadArguments: the folder holds no run, or one of another version.
         """
-        try:
-            order = msgspec.json.decode(self.order_file.read_bytes(), type=RunOrder)
-        except OSError:
-            raise BadArguments(f"{self.path} holds no run: there is no {self.order_file.name} in it") from None
-        except msgspec.DecodeError as error:
-            raise BadArguments(f"{self.order_file} cannot be understood: {error}") from None
+        order = read_order(self.order_file, RunOrder, what="run")
         if order.format != FORMAT:
             raise BadArguments(f"{self.path} was made by another version: {order.format}")
         return order
@@ -152,6 +150,20 @@ def free_path(parent: Path, stem: str) -> Path:
     names = [entry.name for entry in parent.iterdir()] if parent.is_dir() else []
     taken = [int(match[1]) for name in names if (match := pattern.fullmatch(name))]
     return parent / f"{stem}-{max(taken, default=0) + 1}"
+
+
+def read_order(file: Path, kind: type[T], *, what: str) -> T:
+    """What was asked for, from the file that a folder keeps of it.
+
+    Raises:
+        BadArguments: the folder holds nothing of the kind, or it cannot be understood.
+    """
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except OSError:
+        raise BadArguments(f"{file.parent} holds no {what}: there is no {file.name} in it") from None
+    except msgspec.DecodeError as error:
+        raise BadArguments(f"{file} cannot be understood: {error}") from None
 
 
 def _pretty(value: msgspec.Struct) -> str:

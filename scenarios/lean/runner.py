@@ -1,6 +1,5 @@
 """One run: a server, an episode, a team; watched until it is solved, out of time or interrupted."""
 
-import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -32,6 +31,7 @@ from .run_limits import CheckBudget, RunLimits
 from .run_record import RunOrder, RunRecord, RunStatus, record_of_end, record_of_stop, with_sessions
 from .run_state import RunState
 from .server_process import ServerAddress, died, own_server, remote_server
+from .signals import until_signal
 from .team import agent_spec, parse_team
 from .viewer import Viewer
 
@@ -52,7 +52,7 @@ async def run(order: RunOrder, folder: RunFolder, *, limits: RunLimits, viewer: 
         ServiceError: a part cannot be started or goes away; the record says `failed`.
     """
     current = _Run(order, folder, limits, viewer)
-    return await _recorded(current, partial(_until_signal, current))
+    return await _recorded(current, partial(until_signal, current.go))
 
 
 async def run_part(order: RunOrder, folder: RunFolder, *, limits: RunLimits, viewer: Viewer) -> RunRecord:
@@ -78,21 +78,6 @@ async def _recorded(current: "_Run", work: Callable[[], Awaitable[RunRecord | No
     record = record or current.stopped("interrupted", "stopped by a signal")
     folder.save_record(record)
     keep_calls(folder, record.episode)
-    return record
-
-
-async def _until_signal(current: "_Run") -> RunRecord | None:
-    record: RunRecord | None = None
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async with anyio.create_task_group() as tasks:
-
-            async def wait_for_signal() -> None:
-                async for _ in signals:
-                    tasks.cancel_scope.cancel()
-
-            tasks.start_soon(wait_for_signal)
-            record = await current.go()
-            tasks.cancel_scope.cancel()
     return record
 
 

@@ -1,9 +1,9 @@
 """A suite: every problem of a list is an episode of its own, run one after the other or a few at a time."""
 
 import shutil
-import signal
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from bus.records import EpisodeRecord, Task
 from .measured_episode import EpisodePlan, Station, may_pass, measured
 from .runner import first_error
 from .server_process import own_server
+from .signals import until_signal
 from .suite_folder import SuiteFolder, SuiteOrder, slug
 
 EPISODES_PER_SERVER = 20
@@ -82,17 +83,8 @@ async def run_jobs(jobs: Sequence[Job], *, work: Path, viewer: SuiteViewer) -> b
     is_complete = False
     failure: AdapterError | None = None
     try:
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async with anyio.create_task_group() as tasks:
-
-                async def wait_for_signal() -> None:
-                    async for _ in signals:
-                        tasks.cancel_scope.cancel()
-
-                tasks.start_soon(wait_for_signal)
-                await _run_all([job for job in jobs if not job.is_done], work, viewer)
-                is_complete = True
-                tasks.cancel_scope.cancel()
+        left = [job for job in jobs if not job.is_done]
+        is_complete = await until_signal(partial(_run_all, left, work, viewer)) is not None
     except* AdapterError as group:
         failure = first_error(group)
     if failure is not None:
@@ -101,7 +93,7 @@ async def run_jobs(jobs: Sequence[Job], *, work: Path, viewer: SuiteViewer) -> b
     return is_complete
 
 
-async def _run_all(jobs: Sequence[Job], work: Path, viewer: SuiteViewer) -> None:
+async def _run_all(jobs: Sequence[Job], work: Path, viewer: SuiteViewer) -> bool:
     lost = 0
     left = list(jobs)
     while left:
@@ -114,6 +106,7 @@ async def _run_all(jobs: Sequence[Job], work: Path, viewer: SuiteViewer) -> None
                 raise InfraPause(f"{lost} servers were lost one after the other: {group.exceptions[0]}") from group
         lost = 0 if any(job.is_done for job in batch) else lost
         left = [job for job in left if not job.is_done]
+    return True
 
 
 async def _run_batch(batch: Sequence[Job], work: Path, viewer: SuiteViewer) -> None:

@@ -11,7 +11,7 @@ from bus.errors import BadArguments
 from bus.messages import Event
 from bus.records import Caps, EpisodeRecord, Task
 
-from .run_folder import write_whole
+from .run_folder import read_order, write_whole
 from .team import Hosting
 
 FORMAT = "adapter-server suite 1"
@@ -79,12 +79,7 @@ class SuiteFolder(msgspec.Struct, frozen=True):
         Raises:
             BadArguments: the folder holds no suite, or one of another version.
         """
-        try:
-            order = msgspec.json.decode(self.order_file.read_bytes(), type=SuiteOrder)
-        except OSError:
-            raise BadArguments(f"{self.path} holds no suite: there is no {self.order_file.name} in it") from None
-        except msgspec.DecodeError as error:
-            raise BadArguments(f"{self.order_file} cannot be understood: {error}") from None
+        order = read_order(self.order_file, SuiteOrder, what="suite")
         if order.format != FORMAT:
             raise BadArguments(f"{self.path} was made by another version: {order.format}")
         return order

@@ -20,19 +20,10 @@ from scenarios.lean.joined_calls import JoinedCall
 from scenarios.lean.run_folder import RunFolder
 from scenarios.lean.server_process import own_server
 
+from .easy import EASY
+
 pytestmark = pytest.mark.timeout(300)
 
-EASY = """inductive lst (a : Type) where
-  | nil
-  | cons (head : a) (tail : lst a)
-  deriving DecidableEq
-
-def app {a : Type} : lst a → lst a → lst a
-  | .nil, ys => ys
-  | .cons x xs, ys => lst.cons x (app xs ys)
-
-theorem app_nil : ∀ {a : Type} (xs : lst a), app xs (@lst.nil a) = xs := by sorry
-"""
 FALSE = "theorem all_three : ∀ (n : Nat), n = 3 := by sorry\n"
 ENDLESS = "theorem all_keep : ∀ (f : Nat → Nat) (n : Nat), f n = n := by sorry\n"
 """False, but no value of a function is tried."""

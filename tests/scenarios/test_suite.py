@@ -20,19 +20,10 @@ from scenarios.lean.problem_files import shipped_text
 from scenarios.lean.suite_folder import SuiteFolder
 from scenarios.lean.suite_tasks import find_tasks
 
+from .easy import EASY
+
 pytestmark = pytest.mark.timeout(300)
 
-EASY = """inductive lst (a : Type) where
-  | nil
-  | cons (head : a) (tail : lst a)
-  deriving DecidableEq
-
-def app {a : Type} : lst a → lst a → lst a
-  | .nil, ys => ys
-  | .cons x xs, ys => lst.cons x (app xs ys)
-
-theorem app_nil : ∀ {a : Type} (xs : lst a), app xs (@lst.nil a) = xs := by sorry
-"""
 HARD = shipped_text("times_comm")
 """Needs lemmas, so more than two checks."""
 
