@@ -1,6 +1,7 @@
 """`claim`: leases on parts, so that nobody does what somebody else is doing."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from blackboard.board import Board
@@ -46,14 +47,21 @@ async def _take(arguments: ClaimArguments, *, caller: Caller, board: Board, lemm
     elif (found := await board.claim_next(caller.episode, caller.agent, **terms)) is not None:
         lease = found
     else:
-        return ToolReply(
-            headline="nothing is free: split a part, add a helper lemma, or wait",
-            facts={"node": None},
-            is_settled=False,
-        )
+        return await _nothing_free(caller=caller, board=board)
     node = await board.node(caller.episode, lease.node)
     facts = await _work_on(node, lease, caller=caller, board=board, lemma_store=lemma_store)
     return ToolReply(headline=f"{node.id} {node.name} is yours: {one_line(node.statement)}", facts=facts)
+
+
+async def _nothing_free(*, caller: Caller, board: Board) -> ToolReply:
+    """Say also what the agent holds: the reply that granted it may have been lost on the way."""
+    leases = await board.leases(caller.episode, caller.agent)
+    held = f"; you hold {', '.join(one.node for one in leases)}" if leases else ""
+    return ToolReply(
+        headline=f"nothing is free: split a part, add a helper lemma, or wait{held}",
+        facts={"node": None, "leases": _listed(leases)},
+        is_settled=False,
+    )
 
 
 async def _work_on(node: Node, lease: Lease, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> Facts:
@@ -81,8 +89,11 @@ async def _work_on(node: Node, lease: Lease, *, caller: Caller, board: Board, le
 
 async def _renew(arguments: ClaimArguments, *, caller: Caller, board: Board) -> ToolReply:
     leases = await board.renew(caller.episode, caller.agent, ttl_s=_ttl(arguments, caller), node=arguments.node)
-    listed = [{"node": one.node, "fence": one.fence, "expires_s": seconds_left(one)} for one in leases]
-    return ToolReply(headline=f"{len(listed)} leases renewed", facts={"leases": listed})
+    return ToolReply(headline=f"{len(leases)} leases renewed", facts={"leases": _listed(leases)})
+
+
+def _listed(leases: Sequence[Lease]) -> list[Facts]:
+    return [{"node": one.node, "fence": one.fence, "expires_s": seconds_left(one)} for one in leases]
 
 
 async def _release(arguments: ClaimArguments, *, caller: Caller, board: Board) -> ToolReply:

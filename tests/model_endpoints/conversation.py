@@ -28,6 +28,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
                     return {}
         return {}
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the server's own reply never came: the errors of our tools have facts."""
+        return self.is_error and not self.facts
+
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     """One request to the model."""

@@ -32,7 +32,7 @@ LEASES = 2
 def prove(seen: Conversation) -> Answer:
     """What a member of the team does next."""
     last = seen.last
-    if last is None:
+    if last is None or (last.is_lost and last.tool != "digest"):
         return [Call(tool="digest")]
     if is_over(seen):
         return "The target is proved."
@@ -42,7 +42,7 @@ def prove(seen: Conversation) -> Answer:
         if all(need in known for need in NEEDS[name]):
             source = f"theorem {name} : {LEMMAS[name]} := by {PROOFS[name].format(**known)}"
             return [Call(tool="check", arguments={"source": source, "node": node, "fence": fence})]
-    planned = {result.arguments.get("name") for result in seen.of("plan")}
+    planned = set(parts_in_plan(seen))
     missing = [lemma for lemma in LEMMAS if lemma not in (*planned, *known, "rev_rev")]
     if missing and any(name == "rev_rev" for name, _, _ in parts):
         arguments = {"action": "add", "name": missing[0], "statement": LEMMAS[missing[0]]}
@@ -71,11 +71,24 @@ def stored(seen: Conversation) -> Iterator[tuple[str, str]]:
                 yield author_name, name
 
 
+def parts_in_plan(seen: Conversation) -> Iterator[str]:
+    """Names of the parts that were added, also by a call whose reply was lost."""
+    for result in seen.of("plan"):
+        if not result.is_error:
+            yield str(result.arguments.get("name"))
+    for result in seen.of("digest"):
+        for part in objects(result.facts.get("frontier")):
+            yield str(part["name"])
+
+
 def held(seen: Conversation) -> list[tuple[str, str, int]]:
     """Name, node and fence of the parts that this agent works on."""
     parts: dict[str, tuple[str, str, int]] = {}
     for result in seen.results:
         facts = result.facts
+        if result.tool == "digest" and not result.is_lost:
+            leases = objects(facts.get("leases"))
+            parts = {one["node"]: (str(one["name"]), str(one["node"]), int(one["fence"])) for one in leases}
         if result.tool == "claim" and facts.get("node"):
             node = str(facts["node"])
             parts[node] = (str(facts["name"]), node, int(facts["fence"]))

@@ -45,7 +45,12 @@ def _result(call: Facts, output: object) -> Result:
         body = "\n".join(part["text"] for part in objects(parts) if "text" in part) or body
     except ValueError:
         pass
-    return Result(tool=call["name"], arguments=json.loads(call["arguments"]), text=body)
+    return Result(
+        tool=call["name"],
+        arguments=json.loads(call["arguments"]),
+        text=body,
+        is_error=body.startswith("tool call error"),
+    )
 
 
 def stream(answer: Answer) -> Iterator[str]:
