@@ -143,7 +143,9 @@ async def test_a_claim_shows_what_others_tried_and_what_may_help(join: Join) -> 
         await ada.ok("claim", action="next", approach="induction")
         full = await bob.fails("claim", action="take", node="n0")
         assert full["code"] == "lease_full"
-        assert await bob.ok("claim", action="next") == {"node": None}
+        assert await bob.ok("claim", action="next") == {"node": None, "leases": []}
+        own = await ada.ok("claim", action="next")
+        assert [(one["node"], one["fence"]) for one in own["leases"]] == [("n0", 1)]
         await ada.ok("claim", action="release", node="rev_rev", outcome="stuck", note="needs rev_app")
         claimed = await bob.ok("claim", action="next", ttl_s=30)
         assert claimed["fence"] == 2
