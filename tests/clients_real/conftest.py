@@ -90,12 +90,13 @@ def binaries(request: pytest.FixtureRequest) -> dict[str, Path]:
 @pytest.fixture
 def no_person(binaries: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Path]:
     """An environment without anything of the person who runs the tests, but with the pinned programs."""
+    cache = cache_folder().parent  # before the home folder is another one
     for name in list(os.environ):
         if name.startswith(("OPENAI_", "ANTHROPIC_", "CLAUDE", "CODEX_")) or name.upper().endswith("_PROXY"):
             monkeypatch.delenv(name)
     (tmp_path / "person").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "person"))
-    monkeypatch.setenv("ADAPTER_CACHE", str(cache_folder().parent))
+    monkeypatch.setenv("ADAPTER_CACHE", str(cache))
     for kind, path in binaries.items():
         monkeypatch.setenv(PROGRAMS[kind].variable, str(path))
     return binaries
