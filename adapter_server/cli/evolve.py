@@ -15,7 +15,7 @@ from adapter_server.evolver.comparing import earlier_pairs
 from adapter_server.evolver.events import BudgetRaised, RunStarted
 from adapter_server.evolver.gates import Ruling, judge
 from adapter_server.evolver.journal import Journal
-from adapter_server.evolver.ledger import open_ledger, read_ledger
+from adapter_server.evolver.ledger import open_ledger, read_ledger, torn_line
 from adapter_server.evolver.plan import Amounts, Plan, Tasks, check_plan, config_hash
 from adapter_server.evolver.promoting import freeze, promote, recover, roll_back
 from adapter_server.evolver.release import release, release_facts
@@ -189,8 +189,13 @@ class EvolveCommands:
         found = verify_ledger(read_ledger(self._places.ledger))
         lines = [
             f"{found.lines} lines, {found.comparisons} comparisons and {found.promotions} promotions derived again",
+            f"hash of the last line: {found.head}",
             *found.findings,
         ]
+        if torn := torn_line(self._places.ledger):
+            lines.append(
+                f"line {torn} is not whole: it is being written, or a crash cut it off; the next run sets it aside"
+            )
         self._tell(found, "\n".join(lines))
         return OK if found.is_good else NOT_PROVED
 

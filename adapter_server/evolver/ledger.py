@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import Protocol
 
 import msgspec
+import structlog
 
 from adapter_server.staging import sync_folder
 from bus.errors import BadLedger
 
+from .anchor import BACKUP, Anchor, check_anchor, read_anchor, write_anchor
 from .events import LedgerEvent
 
 NO_LINE = "0" * 64
 """What the first line names as the hash of the line before it."""
+
+log = structlog.get_logger()
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +75,7 @@ class Ledger:
         entry = sealed(event, after=self.entries[-1] if self.entries else None, at=self._clock())
         try:
             self._write(msgspec.json.encode(entry) + b"\n")
+            write_anchor(self._path, Anchor(lines=entry.seq, head=entry.hash))
         except OSError as error:
             self._is_broken = True
             raise BadLedger(f"cannot write {self._path}: {error.strerror}", hint="make room, then run again") from error
@@ -91,7 +96,7 @@ def open_ledger(
     """Be the only writer of a ledger; a torn last line is set aside beside it.
 
     Raises:
-        BadLedger: another process writes it, or a line was changed.
+        BadLedger: another process writes it, or a line was changed or cut off.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("a+") as lock:
@@ -111,7 +116,8 @@ def open_ledger(
             sync_folder(path.parent)
         entries, good, torn = _parsed(path)
         if torn:
-            _set_aside(path, good=good, torn=torn, seq=len(entries) + 1)
+            aside = _set_aside(path, good=good, torn=torn, seq=len(entries) + 1)
+            log.warning("torn_line_set_aside", ledger=str(path), line=len(entries) + 1, kept=aside.name)
         yield kind(path, entries, clock=clock)
 
 
@@ -119,11 +125,17 @@ def read_ledger(path: Path) -> list[Entry]:
     """All whole lines, while somebody else may be writing.
 
     Raises:
-        BadLedger: there is no ledger, or a line was changed.
+        BadLedger: there is no ledger, or a line was changed or cut off.
     """
-    if not path.is_file():
+    if not path.is_file() and read_anchor(path) is None:
         raise BadLedger(f"there is no ledger at {path}", hint="make one with: adapter-server evolve init")
     return _parsed(path)[0]
+
+
+def torn_line(path: Path) -> int | None:
+    """The number of a last line that is not whole: it is being written, or a crash cut it off; None without one."""
+    content = path.read_bytes()
+    return content.count(b"\n") + 1 if content and not content.endswith(b"\n") else None
 
 
 def sealed(event: LedgerEvent, *, after: Entry | None, at: float) -> Entry:
@@ -140,14 +152,16 @@ def _hash(entry: Entry) -> str:
 
 def _parsed(path: Path) -> tuple[list[Entry], int, bytes]:
     """The entries, how many bytes they take, and what of a torn line follows them."""
+    anchor = read_anchor(path)
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        return [], 0, b""
+        content = b""
     whole, torn = content[: content.rfind(b"\n") + 1], content[content.rfind(b"\n") + 1 :]
     entries: list[Entry] = []
     for number, line in enumerate(whole.split(b"\n")[:-1], start=1):
         entries.append(_checked(line, number=number, before=entries[-1] if entries else None, path=path))
+    check_anchor(path, anchor, [entry.hash for entry in entries])
     return entries, len(whole), torn
 
 
@@ -166,10 +180,10 @@ def _checked(line: bytes, *, number: int, before: Entry | None, path: Path) -> E
 
 
 def _broken(path: Path, number: int, what: str) -> BadLedger:
-    return BadLedger(f"line {number} of {path} {what}", hint="take the ledger from a backup", line=number)
+    return BadLedger(f"line {number} of {path} {what}", hint=BACKUP, line=number)
 
 
-def _set_aside(path: Path, *, good: int, torn: bytes, seq: int) -> None:
+def _set_aside(path: Path, *, good: int, torn: bytes, seq: int) -> Path:
     aside = path.with_name(f"{path.name}.torn-{seq}-{hashlib.sha256(torn).hexdigest()[:8]}")
     with aside.open("wb") as file:
         file.write(torn)
@@ -178,3 +192,4 @@ def _set_aside(path: Path, *, good: int, torn: bytes, seq: int) -> None:
     with path.open("r+b") as file:
         file.truncate(good)
         os.fsync(file.fileno())
+    return aside

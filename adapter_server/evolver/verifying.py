@@ -17,12 +17,14 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         lines: of the ledger.
+        head: hash of the last one; whoever keeps it elsewhere can tell later that nothing before it was changed.
         comparisons: whose verdicts were derived again.
         promotions: that were checked.
         findings: what does not fit, with its line; empty when all does.
     """
 
     lines: int
+    head: str
     comparisons: int
     promotions: int
     findings: list[str]
@@ -45,9 +47,7 @@ def verify_ledger(entries: Sequence[Entry]) -> Verification:
         event = entry.event
         if state is None:
             if not isinstance(event, e.RunStarted):
-                return Verification(
-                    lines=len(entries), comparisons=0, promotions=0, findings=["line 1: no run_started"]
-                )
+                return _found(entries, ["line 1: no run_started"])
             if config_hash(event.plan, event.tasks) != event.config_hash:
                 findings.append("line 1: plan and tasks do not have the hash that is written with them")
             state = begun(event)
@@ -60,7 +60,14 @@ def verify_ledger(entries: Sequence[Entry]) -> Verification:
             break
         comparisons += isinstance(event, e.ComparisonClosed | e.AaDone)
         promotions += isinstance(event, e.Promoted)
-    return Verification(lines=len(entries), comparisons=comparisons, promotions=promotions, findings=findings)
+    return _found(entries, findings, comparisons=comparisons, promotions=promotions)
+
+
+def _found(entries: Sequence[Entry], findings: list[str], *, comparisons: int = 0, promotions: int = 0) -> Verification:
+    head = entries[-1].hash if entries else ""
+    return Verification(
+        lines=len(entries), head=head, comparisons=comparisons, promotions=promotions, findings=findings
+    )
 
 
 def _findings(state: State, event: e.LedgerEvent) -> Iterator[str]:

@@ -5,10 +5,11 @@ import os
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from adapter_server.evolver.events import BudgetRaised, Frozen, Reference, RolledBack, RunStarted
-from adapter_server.evolver.ledger import Ledger, open_ledger, read_ledger
+from adapter_server.evolver.ledger import Ledger, open_ledger, read_ledger, sealed, torn_line
 from adapter_server.evolver.plan import Plan, Tasks, check_plan
 from adapter_server.evolver.state import fold
 from bus.errors import BadArguments, BadLedger
@@ -43,17 +44,76 @@ def test_what_was_written_is_read_in_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", [1, 20, -1])
 def test_a_torn_last_line_is_set_aside_and_the_ledger_goes_on(tmp_path: Path, kept: int) -> None:
-    path = filled(tmp_path / "ledger.jsonl")
-    whole = path.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    torn = lines[2][:kept]
-    path.write_bytes(b"".join(lines[:2]) + torn)
+    whole = filled(tmp_path / "whole" / "ledger.jsonl").read_bytes()
+    torn = whole.splitlines(keepends=True)[2][:kept]
+    path = filled(tmp_path / "ledger.jsonl", events=2)
+    with path.open("ab") as file:
+        file.write(torn)
     assert len(read_ledger(path)) == 2
+    assert torn_line(path) == 3
     with open_ledger(path, clock=lambda: 1.5) as ledger:
         assert len(ledger.entries) == 2
         assert [file.read_bytes() for file in tmp_path.glob("*.torn-*")] == [torn]
         ledger.append(Frozen(reason="reason 1"))
     assert path.read_bytes() == whole
+    assert torn_line(path) is None
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+@pytest.mark.parametrize("half", [b"", b'{"seq":'])
+def test_lines_cut_off_the_end_are_no_crash_and_the_first_is_named(tmp_path: Path, kept: int, half: bytes) -> None:
+    path = filled(tmp_path / "ledger.jsonl")
+    cut = b"".join(path.read_bytes().splitlines(keepends=True)[:kept]) + half
+    path.write_bytes(cut)
+    for attempt in (lambda: read_ledger(path), lambda: open_ledger(path).__enter__()):
+        with pytest.raises(BadLedger, match="cut off") as caught:
+            attempt()
+        assert caught.value.facts == {"line": kept + 1, "last": 3}
+    assert path.read_bytes() == cut
+    assert not list(tmp_path.glob("*.torn-*"))
+
+
+def test_a_ledger_that_is_gone_while_its_anchor_is_there_was_cut_off(tmp_path: Path) -> None:
+    path = filled(tmp_path / "ledger.jsonl")
+    path.unlink()
+    for attempt in (lambda: read_ledger(path), lambda: open_ledger(path).__enter__()):
+        with pytest.raises(BadLedger, match="lines 1 to 3 were cut off"):
+            attempt()
+
+
+def test_an_end_written_anew_with_right_hashes_is_noticed(tmp_path: Path) -> None:
+    path = filled(tmp_path / "ledger.jsonl")
+    forged = sealed(Frozen(reason="another"), after=read_ledger(path)[1], at=1.5)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2]) + msgspec.json.encode(forged) + b"\n")
+    with pytest.raises(BadLedger, match=r"line 3 of .* is not the one"):
+        read_ledger(path)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b'{"lines":"3","head":""}'])
+def test_without_a_readable_anchor_a_ledger_is_not_believed(tmp_path: Path, content: bytes | None) -> None:
+    path = filled(tmp_path / "ledger.jsonl")
+    path.with_suffix(".anchor").unlink()
+    if content is not None:
+        path.with_suffix(".anchor").write_bytes(content)
+    for attempt in (lambda: read_ledger(path), lambda: open_ledger(path).__enter__()):
+        with pytest.raises(BadLedger, match="anchor"):
+            attempt()
+
+
+def test_a_crash_between_a_line_and_its_anchor_loses_nothing(tmp_path: Path) -> None:
+    path = filled(tmp_path / "ledger.jsonl")
+    whole, anchor = path.read_bytes(), path.with_suffix(".anchor")
+    for events in (1, 2):
+        behind = filled(tmp_path / str(events) / "ledger.jsonl", events=events).with_suffix(".anchor").read_bytes()
+        anchor.write_bytes(behind)
+        with open_ledger(path) as ledger:
+            assert len(ledger.entries) == 3
+    first = tmp_path / "first.jsonl"
+    first.write_bytes(whole.splitlines(keepends=True)[0])
+    with open_ledger(first, clock=lambda: 1.5) as ledger:
+        ledger.append(Frozen(reason="reason 0"))
+    assert len(read_ledger(first)) == 2
 
 
 @pytest.mark.parametrize("line", [1, 2, 3])
