@@ -17,13 +17,14 @@ from .in_redis import EpisodeStore
 from .leases import Leases
 from .log import Log
 from .mail import Mail
+from .overview import Overviews, meta_of
 from .plan import Plan
 from .types import AgentRow, EpisodeMeta, Node, NodeDraft
 
 _AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
-class Board(Plan, Doubts, Leases, Mail, Calls, Log, Archives):
+class Board(Plan, Doubts, Leases, Mail, Overviews, Calls, Log, Archives):
     """The shared state of all episodes in one store.
 
     Every change is one atomic script: it is in the log, or it did not happen. Changes take an operation id `op`;
@@ -36,6 +37,7 @@ class Board(Plan, Doubts, Leases, Mail, Calls, Log, Archives):
         Doubts.__init__(self, store)
         Leases.__init__(self, store)
         Mail.__init__(self, store)
+        Overviews.__init__(self, store)
         Calls.__init__(self, store)
         Log.__init__(self, store)
         Archives.__init__(self, store)
@@ -71,9 +73,7 @@ class Board(Plan, Doubts, Leases, Mail, Calls, Log, Archives):
     async def meta(self, episode: str) -> EpisodeMeta:
         """Return the episode at a glance."""
         (fields,) = await self._store.read(episode, ("HGETALL", "meta"))
-        facts: dict[str, object] = {name.decode(): value.decode() for name, value in fields.items()}
-        facts |= {"episode": episode, "details": msgspec.json.decode(fields[b"details"])}
-        return msgspec.convert(facts, EpisodeMeta, strict=False)
+        return meta_of(episode, fields)
 
     async def join(self, episode: str, agent: str, role: str = "", *, op: str | None = None) -> AgentRow:
         """Add an agent to the team; joining again changes at most its role.

@@ -6,7 +6,7 @@ import msgspec
 
 from bus.messages import Event
 
-from .deliveries import extend
+from .deliveries import extend, may_concern
 from .in_redis import EpisodeStore
 from .keys import calls_key
 from .log import as_event
@@ -56,9 +56,13 @@ class Calls:
         read_to, is_end = token.committed, False
         while not (is_end or page.left_out):
             entries = await self._store.entries(token.episode, read_to, _PAGE_ENTRIES)
-            events = [as_event(token.episode, entry) for entry in entries]
-            page = extend(page, token, events, limit_bytes)
+            events = [
+                as_event(token.episode, entry) for entry in entries if may_concern(entry.kind, entry.actor, token.agent)
+            ]
             read_to = entries[-1].seq if entries else read_to
+            page = extend(page, token, events, limit_bytes)
             is_end = len(entries) < _PAGE_ENTRIES
+        if not page.left_out:
+            page = msgspec.structs.replace(page, up_to=read_to)
         self._shown[token.call] = (page.up_to, bool(page.events))
         return page

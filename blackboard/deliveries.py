@@ -27,6 +27,14 @@ _FOR_EVERYONE = frozenset(
 )
 
 
+_FOR_SOME = _FOR_EVERYONE | {"message_sent", "lease_expired", "lease_released", "lease_handed_off"}
+
+
+def may_concern(kind: str, actor: str, agent: str) -> bool:
+    """Tell whether an event can be news to this agent, before anybody reads what is in it."""
+    return kind == "check_finished" if actor == agent else kind in _FOR_SOME
+
+
 def concerns(event: Event, agent: str) -> bool:
     """Tell whether the event is news to this agent.
 

@@ -62,7 +62,7 @@ class Doubts:
     async def refutations(self, episode: str) -> list[Refutation]:
         """Return what is known to be false, oldest first."""
         (rows,) = await self._store.read(episode, ("HVALS", "refutations"))
-        return sorted((msgspec.json.decode(row, type=Refutation) for row in rows), key=lambda one: one.at_seq)
+        return refutations_of(rows)
 
     async def withdraw(
         self, episode: str, actor: str, *, lemmas: Sequence[str], reason: str, op: str | None = None
@@ -90,3 +90,8 @@ class Doubts:
         """
         args = {"actor": actor, "node": node, "text": text, "repair": repair}
         return msgspec.json.decode(await self._store.change("dispute", episode=episode, op=op, args=args), type=Doubt)
+
+
+def refutations_of(rows: Sequence[bytes]) -> list[Refutation]:
+    """Return what is known to be false, oldest first, from the stored values."""
+    return sorted((msgspec.json.decode(row, type=Refutation) for row in rows), key=lambda one: one.at_seq)

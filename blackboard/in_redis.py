@@ -3,7 +3,7 @@
 # redis-py declares its commands without types; what comes back is typed when it is decoded.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from typing import Any, Self, TypeVar, cast
@@ -57,6 +57,9 @@ end
 return found
 """
 
+Reading = tuple[str, str, *tuple[str | int | bytes, ...]]
+"""A command that changes nothing, and the name of the episode's key that it reads; the name is empty for TIME."""
+
 _T = TypeVar("_T")
 
 
@@ -99,19 +102,20 @@ class EpisodeStore:
         """Run a script that may run twice without harm."""
         return await self._run(script, episode, [operation_key(episode, ""), *extra_keys], 0, args)
 
-    async def read(self, episode: str, *commands: tuple[str, str, *tuple[str | int | bytes, ...]]) -> list[Any]:
-        """Run reading commands at one moment; the second word of each is the name of a key."""
+    async def read(self, episode: str, *commands: Reading) -> list[Any]:
+        """Run reading commands at one moment. An HMGET of no fields is answered with none."""
         if not is_episode_id(episode):
             raise _unknown_episode(episode)
-
         wanted: list[Command] = [("EXISTS", key(episode, "meta"))]
-        wanted += [(verb, key(episode, name), *rest) for verb, name, *rest in commands]
-        is_known, *replies = await self._insist(lambda: self._at_once(wanted))
-        if not is_known:
-            raise _unknown_episode(episode)
-        return [
-            _mapping(reply) if verb == "HGETALL" else reply for (verb, *_), reply in zip(commands, replies, strict=True)
+        wanted += [
+            (verb, key(episode, name), *rest) if name else (verb,)
+            for verb, name, *rest in commands
+            if rest or verb != "HMGET"
         ]
+        replies = iter(await self._insist(lambda: self._at_once(wanted)))
+        if not next(replies):
+            raise _unknown_episode(episode)
+        return [_read(command, replies) for command in commands]
 
     async def entries(self, episode: str, after_seq: int, limit: int) -> list[Entry]:
         """Return log entries in order."""
@@ -270,6 +274,13 @@ def _encode(args: Mapping[str, object]) -> bytes:
     if len(encoded) > _ARGS_MAX_BYTES:
         raise TooLarge("the text is too long", hint="split it", cap=_ARGS_MAX_BYTES)
     return encoded
+
+
+def _read(command: Reading, replies: Iterator[Any]) -> Any:
+    verb, _, *rest = command
+    if verb == "HMGET" and not rest:
+        return []
+    return _mapping(next(replies)) if verb == "HGETALL" else next(replies)
 
 
 def _mapping(flat: Sequence[bytes]) -> dict[bytes, bytes]:

@@ -6,13 +6,14 @@ import msgspec
 
 from bus.errors import BadArguments, TooLarge, UnknownId
 
-from .in_redis import EpisodeStore
+from .in_redis import EpisodeStore, Reading
 from .keys import mailbox_key
 from .types import Message
 
 TEXT_MAX_BYTES = 65_536
 """What the log takes in one message; the limit that agents meet is the adapter version's."""
 
+MESSAGES_MAX = 50
 _RECIPIENTS_MAX = 200
 
 
@@ -51,21 +52,18 @@ class Mail:
         reply = await self._store.change("send", episode=episode, op=op, args=args, extra_keys=boxes)
         return msgspec.json.decode(reply, type=Message)
 
-    async def messages(self, episode: str, agent: str | None = None, *, limit: int = 50) -> list[Message]:
+    async def messages(self, episode: str, agent: str | None = None, *, limit: int = MESSAGES_MAX) -> list[Message]:
         """Return the last messages, oldest first; with `agent` only those it may see: to it, to all, or from it."""
         if limit < 1:
             return []
         if agent is None:
             (count,) = await self._store.read(episode, ("HGET", "meta", "messages"))
             last = int(count or 0)
-            numbers = list(range(max(1, last - limit + 1), last + 1))
+            ids = [f"m{number}" for number in range(max(1, last - limit + 1), last + 1)]
         else:
-            boxes = [("LRANGE", name, -limit, -1) for name in ("mail", f"mail:{agent}")]
-            numbers = sorted(int(name[1:]) for box in await self._store.read(episode, *boxes) for name in box)
-        if not numbers:
-            return []
-        (rows,) = await self._store.read(episode, ("HMGET", "messages", *(f"m{number}" for number in numbers[-limit:])))
-        return [msgspec.json.decode(row, type=Message) for row in rows]
+            ids = message_ids(await self._store.read(episode, *mailboxes(agent, limit)), limit)
+        (rows,) = await self._store.read(episode, ("HMGET", "messages", *ids))
+        return messages_of(rows)
 
     async def message(self, episode: str, id: str) -> Message:  # noqa: A002
         """Return one message.
@@ -77,3 +75,21 @@ class Mail:
         if row is None:
             raise UnknownId(f"there is no message {id}", kind="message", id=id, nearest=[])
         return msgspec.json.decode(row, type=Message)
+
+
+def mailboxes(agent: str, limit: int) -> list[Reading]:
+    """What to read to learn which messages an agent may see; `message_ids` takes the answers."""
+    return [("LRANGE", name, -limit, -1) for name in ("mail", f"mail:{agent}")]
+
+
+def message_ids(boxes: Sequence[Sequence[bytes]], limit: int) -> list[str]:
+    """Return the last ids in mailboxes, oldest first."""
+    return [f"m{number}" for number in sorted(int(name[1:]) for box in boxes for name in box)[-limit:]]
+
+
+def messages_of(rows: Sequence[bytes]) -> list[Message]:
+    """Return messages from the stored values."""
+    return [_message(row) for row in rows]
+
+
+_message = msgspec.json.Decoder(Message).decode

@@ -1,14 +1,16 @@
 """The AND/OR graph of parts and the lemmas that close them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from bus.errors import BadArguments
 
+from .frontier import FRONTIER_MAX, candidates, first_look, openings, second_look
 from .in_redis import EpisodeStore
-from .types import Alternative, Candidate, Lease, LemmaNote, Node, NodeDraft, Recorded, Same
+from .nodes import ROOT, fixed_part, node_columns, node_of
+from .types import Alternative, Candidate, LemmaNote, Node, NodeDraft, Recorded, Same
 
 _NODE_ID = re.compile(r"n\d+")
 _EPISODES_KEPT = 8
@@ -90,7 +92,7 @@ class Plan:
         """Return all nodes, oldest first."""
         names = ("nodes", "status", "closed_by", "down")
         fixed, status, closed_by, down = await self._store.read(episode, *(("HGETALL", name) for name in names))
-        found = [_node(fixed[name], status[name], closed_by.get(name), down.get(name)) for name in fixed]
+        found = [node_of(fixed[name], status[name], closed_by.get(name), down.get(name)) for name in fixed]
         return sorted(found, key=lambda node: node.at_seq)
 
     async def nodes_with(self, episode: str, words: Sequence[str], *, limit: int) -> tuple[list[Node], int]:
@@ -99,15 +101,19 @@ class Plan:
         Cheap with thousands of nodes: what they say is kept here, and read again only when nodes were added or revised.
         """
         texts = await self._texts_of(episode)
-        ids = [node for node, text in texts.items() if all(word in text for word in words)]
-        return await self.nodes_by_id(episode, ids[:limit]), len(ids)
+        found = list(texts.items())
+        for word in words:
+            found = [item for item in found if word in item[1]]
+        return await self.nodes_by_id(episode, [node for node, _ in found[:limit]]), len(found)
 
     async def nodes_by_id(self, episode: str, ids: Sequence[str]) -> list[Node]:
         """Return nodes in the order of the ids, all of which exist."""
-        if not ids:
-            return []
-        columns = [("HMGET", name, *ids) for name in ("nodes", "status", "closed_by", "down")]
-        return list(map(_node, *await self._store.read(episode, *columns)))
+        return list(map(node_of, *await self._store.read(episode, *node_columns(ids))))
+
+    async def target(self, episode: str) -> Node:
+        """Return the node that is the theorem."""
+        (found,) = await self.nodes_by_id(episode, [ROOT])
+        return found
 
     async def _texts_of(self, episode: str) -> dict[str, str]:
         known = self._texts.setdefault(episode, _Texts())
@@ -118,7 +124,7 @@ class Plan:
         missing = [f"n{number}" for number in range(len(known.by_node), nodes)]
         if missing:
             (rows,) = await self._store.read(episode, ("HMGET", "nodes", *missing))
-            for node in map(_decoded, rows):
+            for node in map(fixed_part, rows):
                 known.by_node[node.id] = f"{node.id} {node.name} {node.statement} {node.note}".lower()
             while len(self._texts) > _EPISODES_KEPT:
                 del self._texts[next(iter(self._texts))]
@@ -133,18 +139,10 @@ class Plan:
         reply = await self._store.ask("node", episode=episode, args={"node": id_or_name})
         return msgspec.json.decode(reply, type=Node)
 
-    async def frontier(self, episode: str, agent: str = "", *, limit: int = 200) -> list[Candidate]:
+    async def frontier(self, episode: str, agent: str = "", *, limit: int = FRONTIER_MAX) -> list[Candidate]:
         """Return the open nodes nearest to the theorem, then oldest, as `agent` sees them."""
-        placed, leases = await self._store.ask("frontier", episode=episode, args={"limit": limit})
-        ids: list[bytes] = placed[::2]
-        if not ids:
-            return []
-        own = [b"%b|%b" % (node, agent.encode()) for node in ids]
-        columns = [("HMGET", name, *ids) for name in ("nodes", "status", "down", "up", "tries")]
-        fixed, status, *rest = await self._store.read(episode, *columns, ("HMGET", "tries", *own))
-        rows = zip(fixed, status, placed[1::2], *rest, strict=True)
-        around = _around([msgspec.json.decode(lease, type=Lease) for lease in leases], ids)
-        return [_candidate(around, *row) for row in rows if row[1] not in (b"closed", b"refuted")]
+        found = openings(*await self._store.read(episode, *first_look(limit)))
+        return candidates(found, await self._store.read(episode, *second_look(found, agent)))
 
     async def same_statement(self, episode: str, statement_hash: str) -> Same:
         """Tell which node and which lemma have the statement, if any."""
@@ -189,60 +187,3 @@ def _refuse_id(name: str) -> None:
 
 def _alternatives(rows: Sequence[bytes]) -> list[Alternative]:
     return [msgspec.json.decode(row, type=Alternative) for row in rows]
-
-
-def _words(line: bytes | None) -> tuple[str, ...]:
-    return tuple(line.decode().split()) if line else ()
-
-
-def _node(fixed: bytes, status: bytes, lemma: bytes | None, down: bytes | None) -> Node:
-    """A node from what never changes about it, as JSON, and what does; put together as text it is decoded once."""
-    alternatives = b'","'.join((down or b"").split())
-    parts = [fixed[:-1], b',"status":"', status, b'"']
-    if lemma:
-        parts += [b',"lemma":"', lemma, b'"']
-    if alternatives:
-        parts += [b',"alternatives":["', alternatives, b'"]']
-    return _decoded(b"".join([*parts, b"}"]))
-
-
-_decoded = msgspec.json.Decoder(Node).decode
-
-
-class _Around(msgspec.Struct, frozen=True, kw_only=True):
-    """What a candidate is seen against: who holds what, and which nodes are open."""
-
-    held: Mapping[str, list[Lease]]
-    open_ids: frozenset[str]
-
-
-def _around(leases: Sequence[Lease], ids: Sequence[bytes]) -> _Around:
-    held: dict[str, list[Lease]] = {}
-    for lease in leases:
-        held.setdefault(lease.node, []).append(lease)
-    return _Around(held=held, open_ids=frozenset(name.decode() for name in ids))
-
-
-def _candidate(
-    around: _Around,
-    fixed: bytes,
-    status: bytes,
-    depth: int,
-    down: bytes | None,
-    up: bytes | None,
-    tries: bytes | None,
-    own: bytes | None,
-) -> Candidate:
-    node = _node(fixed, status, None, down)
-    above = [edge.partition(":")[2] for edge in _words(up)]
-    held = around.held.get(node.id, ())
-    return Candidate(
-        node=node,
-        depth=depth,
-        parents=tuple(dict.fromkeys(parent for parent in above if parent in around.open_ids)),
-        is_linked=bool(above),
-        holders=tuple(lease.agent for lease in held),
-        approaches=tuple(lease.approach for lease in held),
-        attempts=int(tries or 0),
-        own_attempts=int(own or 0),
-    )

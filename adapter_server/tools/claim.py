@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from blackboard.board import Board
-from blackboard.types import Lease, Node
+from blackboard.overview import Part
+from blackboard.types import Lease
 from bus.errors import BadArguments
 from lemma_store.store import LemmaStore
 
@@ -48,8 +49,8 @@ async def _take(arguments: ClaimArguments, *, caller: Caller, board: Board, lemm
         lease = found
     else:
         return await _nothing_free(caller=caller, board=board)
-    node = await board.node(caller.episode, lease.node)
-    facts = await _work_on(node, lease, caller=caller, board=board, lemma_store=lemma_store)
+    part = await board.part(caller.episode, lease.node, attempts=policy.shown.attempts)
+    node, facts = part.node, await _work_on(part, lease, caller=caller, lemma_store=lemma_store)
     return ToolReply(headline=f"{node.id} {node.name} is yours: {one_line(node.statement)}", facts=facts)
 
 
@@ -64,10 +65,9 @@ async def _nothing_free(*, caller: Caller, board: Board) -> ToolReply:
     )
 
 
-async def _work_on(node: Node, lease: Lease, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> Facts:
+async def _work_on(part: Part, lease: Lease, *, caller: Caller, lemma_store: LemmaStore) -> Facts:
     """All that an agent should know before it works on a part."""
-    others = [other for other in await board.leases(caller.episode) if other.node == node.id]
-    attempts = await board.attempts(caller.episode, node.id, limit=caller.policy.shown.attempts)
+    node = part.node
     hits = await lemma_store.find(caller.episode, q=node.statement, mode="text", limit=caller.policy.digest.lemmas)
     return {
         "node": node.id,
@@ -76,11 +76,11 @@ async def _work_on(node: Node, lease: Lease, *, caller: Caller, board: Board, le
         "fence": lease.fence,
         "expires_s": seconds_left(lease),
         "holders": [
-            {"agent": other.agent, "approach": other.approach} for other in others if other.agent != caller.agent
+            {"agent": other.agent, "approach": other.approach} for other in part.leases if other.agent != caller.agent
         ],
         "attempts": [
             {"agent": one.agent, "approach": one.approach, "outcome": one.outcome, "note": one_line(one.note, 300)}
-            for one in attempts
+            for one in part.attempts
         ],
         "alternatives": list(node.alternatives),
         "lemmas": [{"name": hit.name, "statement": one_line(hit.statement, 300)} for hit in hits],

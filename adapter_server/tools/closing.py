@@ -46,7 +46,7 @@ async def settle(episode: str, *, board: Board, lemma_store: LemmaStore) -> Asse
         for alternative in ready:
             if not await _compose(episode, alternative, board=board, lemma_store=lemma_store):
                 hopeless.add(alternative.id)
-    root = await board.node(episode, (await board.meta(episode)).root)
+    root = await board.target(episode)
     if root.status == "refuted" and (await board.meta(episode)).status == "open":
         await board.close_episode(episode, "refuted", "the target is false: its negation is proved")
         await lemma_store.release(episode)
@@ -80,7 +80,7 @@ async def record_missing(episode: str, *, board: Board, lemma_store: LemmaStore,
 
 async def assembly(episode: str, *, board: Board, lemma_store: LemmaStore) -> Assembly | None:
     """The assembled proof, or None while the target is open, or when what closed it was revoked."""
-    root = await board.node(episode, (await board.meta(episode)).root)
+    root = await board.target(episode)
     if root.status != "closed" or root.lemma is None:
         return None
     memory = _memories.setdefault(lemma_store, _Memory())

@@ -10,7 +10,7 @@ from .arguments import DigestArguments
 from .caller import Caller
 from .claim import seconds_left
 from .news import one_line
-from .refute import refutations, refuted_fact
+from .refute import refuted_fact
 from .reply import Facts, ToolReply
 
 _BYTES_PER_TOKEN = 4
@@ -21,15 +21,11 @@ _REFUTED = 5
 async def digest(arguments: DigestArguments, *, caller: Caller, board: Board, lemma_store: LemmaStore) -> ToolReply:
     """Collect target, leases, next actions, open parts, lemmas and messages, each list bounded by policy."""
     sizes = caller.policy.digest
-    meta = await board.meta(caller.episode)
-    target = await board.node(caller.episode, meta.root)
-    leases = await board.leases(caller.episode, caller.agent)
-    frontier = await _frontier(arguments, caller, board)
-    lemmas = await board.lemmas(caller.episode, limit=sizes.lemmas)
-    refuted = await refutations(caller.episode, board=board)
-    mail = await board.messages(caller.episode, caller.agent)
-    messages = [one for one in mail if one.sender != caller.agent]
-    own = [one for one in mail if one.sender == caller.agent]
+    seen = await board.overview(caller.episode, caller.agent, lemmas=sizes.lemmas)
+    meta, target, leases, lemmas, refuted = seen.meta, seen.target, seen.leases, seen.lemmas, seen.refuted
+    frontier = await _in_focus(seen.frontier, arguments, caller, board)
+    messages = [one for one in seen.messages if one.sender != caller.agent]
+    own = [one for one in seen.messages if one.sender == caller.agent]
     actions = _actions(meta, target, leases, frontier, unanswered(messages, own, caller.agent), caller=caller)
     names = {candidate.node.id: candidate.node for candidate in frontier}
     facts: Facts = {
@@ -74,12 +70,13 @@ def unanswered(messages: Sequence[Message], own: Sequence[Message], agent: str) 
     return [one for one in messages if one.needs_ack and one.id not in answered and (not one.to or agent in one.to)]
 
 
-async def _frontier(arguments: DigestArguments, caller: Caller, board: Board) -> list[Candidate]:
-    frontier = await board.frontier(caller.episode, agent=caller.agent)
-    if arguments.focus:
-        focus = (await board.node(caller.episode, arguments.focus)).id
-        frontier.sort(key=lambda one: one.node.id != focus and focus not in one.parents)
-    return frontier
+async def _in_focus(
+    frontier: list[Candidate], arguments: DigestArguments, caller: Caller, board: Board
+) -> list[Candidate]:
+    if not arguments.focus:
+        return frontier
+    focus = (await board.node(caller.episode, arguments.focus)).id
+    return sorted(frontier, key=lambda one: one.node.id != focus and focus not in one.parents)
 
 
 def _actions(
