@@ -146,7 +146,7 @@ async def outages(folder: Path, *, seed: int) -> Answer:
     """Calls that fail pause the campaign; what comes out in the end is the same as without them."""
     calm = Trial([worth(0.3, 0)], seed=seed, folder=folder)
     await calm.run()
-    stormy = Trial([worth(0.3, 0)], seed=seed, folder=folder, outages=range(2, 30, 3))
+    stormy = Trial([worth(0.3, 0)], seed=seed, folder=folder, outages=range(2, 200, 21))
     pauses = 0
     while True:
         try:
@@ -155,8 +155,9 @@ async def outages(folder: Path, *, seed: int) -> Answer:
         except InfraPause:
             pauses += 1
     is_same = _scores(calm.state) == _scores(stormy.state) and calm.state.champion == stormy.state.champion
-    facts = {"pauses": pauses, "scored_the_same": is_same, "charged": stormy.state.lost}
-    return Answer(name="outages pause and are never scored", is_right=is_same and pauses > 0, facts=facts)
+    is_exact = stormy.state.spent == {"episodes": float(stormy.teams.episodes)}
+    facts = {"pauses": pauses, "scored_the_same": is_same, "only_what_ran_is_charged": is_exact}
+    return Answer(name="outages pause and are never scored", is_right=is_same and is_exact and pauses > 0, facts=facts)
 
 
 async def invalid_episodes(folder: Path, *, seed: int) -> Answer:
@@ -176,7 +177,7 @@ async def invalid_episodes(folder: Path, *, seed: int) -> Answer:
 
 async def changed_key(folder: Path, *, seed: int) -> Answer:
     """Another model, client or toolchain in the middle voids the comparison."""
-    trial = Trial([worth(0.3, 0)], seed=seed, folder=folder, outages=[9])
+    trial = Trial([worth(0.3, 0)], seed=seed, folder=folder, outages=[70])  # at the gate
     try:
         await trial.run()
     except InfraPause:

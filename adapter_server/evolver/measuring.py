@@ -36,6 +36,7 @@ class Measure(Protocol):
         An episode that failed for reasons outside its team has a record with outcome `invalid`.
 
         Raises:
-            InfraPause: nothing can be run now; what has ended is lost to the caller, so plan in small pieces.
+            InfraPause: nothing can be run now. What has ended is lost to the caller, so plan in small pieces. The fact
+                `spent` says what was used in vain, by unit; a unit that is not in it is not known.
         """
         ...

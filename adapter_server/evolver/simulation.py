@@ -195,6 +195,7 @@ class SimulatedTeams:
         self.invalid: Mapping[str, float] = invalid or {}
         self.outages = set(outages)
         self.calls = 0
+        self.used_in_vain: Mapping[str, float] = {"episodes": 0}
         self._unsafe = unsafe
         self.key = key
         self.episodes = 0
@@ -208,7 +209,7 @@ class SimulatedTeams:
         """
         self.calls += 1
         if self.calls in self.outages:
-            raise InfraPause("the provider refuses", spent={"episodes": 0})
+            raise InfraPause("the provider refuses", spent=self.used_in_vain)
         self.episodes += len(plan)
         return [self._drawn(one) for one in plan]
 

@@ -3,6 +3,7 @@
 import hashlib
 import random
 from collections.abc import Sequence
+from typing import cast
 
 from bus.errors import BadArguments, BudgetExhausted, InfraPause, Internal
 from bus.records import EpisodeRecord
@@ -13,7 +14,7 @@ from .events import BudgetReserved, BudgetSpent, EpisodeClosed, EpisodeStarted, 
 from .gate_result import GateResult
 from .journal import Journal
 from .measuring import Arm, Measure, PlannedEpisode
-from .plan import SPLIT_OF, Amounts
+from .plan import SPLIT_OF
 from .state import Comparison
 
 
@@ -47,19 +48,18 @@ async def run_paid(
         raise BudgetExhausted("the budget is used up: " + "; ".join(paid.reasons), hint="add to it: evolve run --add")
     reservation = plan[0].pair
     journal.write(BudgetReserved(reservation=reservation, amounts=amounts))
+    records: list[EpisodeRecord] = []
     for one in plan:
         journal.write(_started(one, comparison))
-    key = measure.key
-    try:
-        records = await measure.run(plan)
-    except InfraPause as pause:
-        spent: Amounts = pause.facts.get("spent", amounts)  # pyright: ignore[reportAssignmentType]
-        journal.write(BudgetSpent(reservation=reservation, amounts=spent, is_lost=True))
-        journal.write(InfraPaused(reason=pause.message))
-        raise
-    _check_records(plan, records)
-    for record in records:
-        journal.write(EpisodeClosed(comparison=comparison, key=key, record=record))
+        key = measure.key
+        try:
+            found = await measure.run([one])
+        except InfraPause as pause:
+            _settle_paused(journal, reservation, records, pause)
+            raise
+        _check_records([one], found)
+        journal.write(EpisodeClosed(comparison=comparison, key=key, record=found[0]))
+        records += found
     _settle(journal, reservation, records)
     return records
 
@@ -153,6 +153,17 @@ def _check_records(plan: Sequence[PlannedEpisode], records: Sequence[EpisodeReco
     got = [(record.task, record.bundle, record.purpose, record.pair, record.arm) for record in records]
     if wanted != got:
         raise Internal("the laboratory returned other episodes than it was asked for", wanted=wanted, got=got)
+
+
+def _settle_paused(journal: Journal, reservation: str, records: list[EpisodeRecord], pause: InfraPause) -> None:
+    """Charge the episodes that ended and what the last one used; nothing for those that were never begun."""
+    plan = journal.state.started.plan
+    amounts, _ = costs_of(records, plan)
+    used = cast("dict[str, float]", pause.facts.get("spent", {}))
+    for unit, most in bound(plan, 1).items():
+        amounts[unit] += min(most, used.get(unit, most))
+    journal.write(BudgetSpent(reservation=reservation, amounts=amounts, is_lost=True))
+    journal.write(InfraPaused(reason=pause.message))
 
 
 def _settle(journal: Journal, reservation: str, records: list[EpisodeRecord]) -> None:

@@ -10,16 +10,21 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from bus.errors import BadArguments, ConnectionLost, InfraPause, ServiceError
+from bus.errors import BadArguments, ConnectionLost, InfraPause, LeanUnavailable, ServiceError
 from bus.records import Caps, EpisodeRecord, Purpose, Task
 
-from .measured_episode import EpisodePlan, Mode, Station, measured, program
+from .measured_episode import EpisodePlan, Mode, Station, checks_seen, may_pass, measured, program
 from .suite import EPISODES_PER_SERVER, station
 from .suite_folder import slug
 from .team import Hosting, parse_team
 
 LOST_SERVERS = 2
 """So many servers may be lost in the same episode."""
+
+PROBE = Task(id="probe", family="", path=str(Path(__file__).parent / "problems" / "append_nil.lean"))
+"""An episode that can be run wherever any can."""
+
+PROBE_S = 5.0
 
 
 class Planned(Protocol):
@@ -91,18 +96,40 @@ class Laboratory:
         source = self._adapters / planned.bundle
         if not source.is_dir():
             raise BadArguments(f"there is no adapter version {planned.bundle} in {self._adapters}")
+        vain = {"episodes": 0.0, "checks": 0.0, "seconds": 0.0, "tokens": 0.0, "usd": 0.0}
         for _ in range(LOST_SERVERS):
+            began, name = anyio.current_time(), self._free_name(planned)
             try:
-                place = await self._place()
-                await anyio.to_thread.run_sync(_stage, source, place.token_file.parent / "adapters" / planned.bundle)
-                name = self._free_name(planned)
-                self._on_station += 1
-                return await measured(self._plan(planned), place, name=name, kept=self._folder / "episodes" / name)
+                return await self._measured(planned, source, name)
             except ConnectionLost:
+                checks = checks_seen(self._folder / "work" / "runs" / name)
+                seconds = anyio.current_time() - began
+                vain = {  # what models used in an episode that was lost is not known
+                    "episodes": 1.0, "checks": vain["checks"] + checks, "seconds": vain["seconds"] + seconds
+                }  # fmt: skip
                 await self._leave()
             except ServiceError as error:
-                raise InfraPause(f"the laboratory cannot work: {error.message}", hint=error.hint) from error
-        raise InfraPause(f"{LOST_SERVERS} servers were lost in episodes on {planned.task.id}")
+                raise InfraPause(f"the laboratory cannot work: {error.message}", hint=error.hint, spent=vain) from error
+            except OSError as error:
+                raise InfraPause(f"the laboratory cannot work: {error}", spent=vain) from error
+        raise InfraPause(f"{LOST_SERVERS} servers were lost in episodes on {planned.task.id}", spent=vain)
+
+    async def _measured(self, planned: Planned, source: Path, name: str) -> EpisodeRecord:
+        place = await self._place()
+        await anyio.to_thread.run_sync(_stage, source, place.token_file.parent / "adapters" / planned.bundle)
+        self._on_station += 1
+        record = await measured(self._plan(planned), place, name=name, kept=self._folder / "episodes" / name)
+        if may_pass(record) and not await self._is_able():
+            raise LeanUnavailable(record.reason)
+        return record
+
+    async def _is_able(self) -> bool:
+        """After a failure outside the team: whether episodes can be run at all, on a new server."""
+        await self._leave()
+        place = await self._place()
+        self._on_station += 1
+        plan = EpisodePlan(task=PROBE, team="tactician:1", caps=Caps(seconds=PROBE_S))
+        return not may_pass(await measured(plan, place, name=PROBE.id, kept=self._folder / "work" / PROBE.id))
 
     async def _place(self) -> Station:
         if self._station is None or self._on_station >= EPISODES_PER_SERVER:

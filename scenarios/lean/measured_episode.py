@@ -86,6 +86,8 @@ async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path
     except* AdapterError as group:
         error = first_error(group)
         failure = f"{error.code}: {error.message}"
+    except* OSError as group:
+        failure = f"disk: {group.exceptions[0]}"
     if failure:
         shutil.rmtree(station.work / name, ignore_errors=True)
         return _record(plan, [], [], outcome="invalid", reason=failure, started_at=started_at)
@@ -109,6 +111,11 @@ async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path
 def may_pass(record: EpisodeRecord) -> bool:
     """Whether an invalid episode failed for a reason that may be gone by now."""
     return record.outcome == "invalid" and record.reason.partition(":")[0] not in LASTING
+
+
+def checks_seen(run: Path) -> int:
+    """Lean checks of an episode that was cut off, as far as the events tell that were received."""
+    return facts_of([RunFolder(folder).events() for folder in sorted(run.glob("*"))]).checks
 
 
 def _groups(plan: EpisodePlan) -> int:

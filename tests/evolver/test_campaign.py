@@ -81,6 +81,27 @@ def test_no_more_is_spent_than_there_is(tmp_path: Path) -> None:
     assert one.state.spent == {"episodes": float(one.teams.episodes)}
 
 
+def test_an_outage_costs_what_was_used_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    """The second episode of a pair cannot be run: the first is paid at its price, the second at what it used."""
+    plan = {"budget": {"checks": 1e6, "tokens": 1e6}, "episode_cost": {"checks": 600.0, "tokens": 500.0}}
+    one = trial(tmp_path, 0.0, plan=plan | {"batch": 1}, outages=[4])
+    one.teams.used_in_vain = {"checks": 25}
+    with pytest.raises(InfraPause):
+        run(one)
+    ended = [
+        record.spent
+        for comparison in one.state.comparisons.values()
+        for arms in comparison.records.values()
+        for record in arms.values()
+    ]
+    assert len(ended) == 3
+    assert one.state.spent == {"checks": sum(spent.checks for spent in ended) + 25.0, "tokens": 3 * 110.0 + 500.0}
+    assert one.state.lost == {"checks": ended[2].checks + 25.0, "tokens": 110.0 + 500.0}
+    assert (one.state.reserved, one.state.stopped) == ({}, "paused: the provider refuses")
+    assert run(one) == "the rounds are over"
+    assert verify_ledger(one.log.entries).findings == []
+
+
 class Unpriced:
     """Teams whose costs are not known."""
 
@@ -146,7 +167,7 @@ def test_a_version_is_judged_once(tmp_path: Path) -> None:
 
 
 def test_sealed_tasks_are_opened_once_and_a_baseline_stands_beside_them(tmp_path: Path) -> None:
-    one = trial(tmp_path, GOOD, outages=[200])
+    one = trial(tmp_path, GOOD)
     with pytest.raises(BadArguments, match="nothing to release"):
         anyio.run(lambda: release(one.journal, one.teams, by="me"))
     run(one)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import anyio
 import pytest
@@ -14,6 +15,7 @@ from adapter_server.bundle import default_bundle_folder
 from adapter_server.cli.main import run_command
 from adapter_server.evolver.measuring import Measure, PlannedEpisode
 from adapter_server.staging import stage_bundle
+from bus.errors import InfraPause
 from bus.records import Caps
 from scenarios.lean.laboratory import LaboratorySettings, open_laboratory
 from scenarios.lean.problem_files import shipped_text
@@ -108,3 +110,19 @@ def test_the_laboratory_measures_the_version_that_it_is_given(tmp_path: Path) ->
 
     anyio.run(work)
     assert not (tmp_path / "lab" / "work").exists()
+
+
+def test_a_laboratory_without_room_pauses_and_nothing_is_charged(tmp_path: Path) -> None:
+    (tmp_path / "easy.lean").write_text(EASY)
+    (tmp_path / "lab").write_text("a file where the folder should be")
+    version = stage_bundle(default_bundle_folder(), tmp_path / "adapters").id
+    settings = LaboratorySettings(team="tactician:1", caps=Caps(seconds=120))
+    planned = PlannedEpisode(task=find_tasks([tmp_path / "easy.lean"])[0], bundle=version, purpose="gate", seed=1)
+
+    async def work() -> None:
+        async with open_laboratory(tmp_path / "lab", adapters=tmp_path / "adapters", settings=settings) as laboratory:
+            with pytest.raises(InfraPause, match="cannot work") as caught:
+                await laboratory.run([planned])
+            assert set(cast("dict[str, float]", caught.value.facts["spent"]).values()) == {0.0}
+
+    anyio.run(work)
