@@ -39,6 +39,19 @@ class Log:
         (seq,) = await self._store.read(episode, ("HGET", "meta", "seq"))
         return int(seq)
 
+    async def links(self, episode: str, after_seq: int, limit: int) -> list[Link]:
+        """Return numbers and hashes of events in order, as the log has them."""
+        return [Link(seq=one.seq, hash=one.hash) for one in await self._store.entries(episode, after_seq, limit)]
+
+    async def seal_replies(self, episode: str, number: int, hash: str) -> None:  # noqa: A002
+        """Remember how far the kept replies go; an earlier number than before changes nothing."""
+        await self._store.ask("seal_replies", episode=episode, args={"number": number, "hash": hash})
+
+    async def replies_seal(self, episode: str) -> Link:
+        """Return how far the kept replies went when somebody last said so; their number is the link's `seq`."""
+        (found,) = await self._store.read(episode, ("HMGET", "meta", "replies", "replies_hash"))
+        return Link(seq=int(found[0] or 0), hash=(found[1] or b"").decode())
+
     async def verify_chain(self, episode: str) -> int | None:
         """Return the number of the first event that is changed or missing, or None."""
         (tip,) = await self._store.read(episode, ("HMGET", "meta", "seq", "head"))

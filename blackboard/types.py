@@ -270,6 +270,8 @@ class CallToken(msgspec.Struct, frozen=True, kw_only=True):
         status: state of the episode when the call began.
         committed: number of the last event that the agent is known to have received.
         shown: number of the last event that a reply to the agent contained, received or not.
+        seq: number of the last event when the call began.
+        head: hash of that event.
     """
 
     episode: str
@@ -278,6 +280,8 @@ class CallToken(msgspec.Struct, frozen=True, kw_only=True):
     status: EpisodeState
     committed: int
     shown: int
+    seq: int = 0
+    head: str = ""
 
 
 class DeltaPage(msgspec.Struct, frozen=True, kw_only=True):

@@ -200,14 +200,19 @@ def replay(
     data: Data = None,
     store_url: StoreUrl = None,
     to: Annotated[int | None, typer.Option(min=0, help="Number of the last event to take.")] = None,
+    replies: Annotated[bool, typer.Option("--replies", help="List what agents were told instead.")] = False,
+    reply: Annotated[int | None, typer.Option(min=1, help="Print this reply, byte for byte, and nothing else.")] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Verify an episode's log and print the state that it gives. Exit code 1 when the log is broken."""
+    """Verify an episode's log and replies and print the state. Exit code 1 when something is missing or was changed."""
     from adapter_server.settings import load_settings
 
-    from .replay import run_replay
+    from .replay import run_replay, run_replay_replies, run_replay_reply
 
-    return run_replay(episode, load_settings({"data": data, "store_url": store_url}), to=to, is_json=as_json)
+    settings = load_settings({"data": data, "store_url": store_url})
+    if reply is not None:
+        return run_replay_reply(episode, settings, number=reply, is_json=as_json)
+    return (run_replay_replies if replies else run_replay)(episode, settings, to=to, is_json=as_json)
 
 
 @episodes.command("export")

@@ -11,7 +11,9 @@ import anyio.abc
 import msgspec
 import structlog
 
+from adapter_server.reply_files import Replies
 from blackboard.board import Board
+from blackboard.chain import Link
 from blackboard.types import CallToken, DeltaPage
 from bus.errors import AdapterError, Deadline, EpisodeClosed, Internal, UnknownMethod
 from lemma_store.store import LemmaStore
@@ -41,10 +43,17 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     is_error: bool = False
 
 
+class _Head:
+    """The end of the log when a call began, as soon as the call knows it."""
+
+    link = Link(seq=0, hash="")
+
+
 class Dispatcher:
     """Runs tools for callers. `on_change` hears the episode after every call from which something may follow.
 
-    Checks that outlive their calls run in `tasks`; without it every check ends with its call.
+    Checks that outlive their calls run in `tasks`; without it every check ends with its call. What is answered is kept
+    in `replies`.
     """
 
     def __init__(
@@ -54,11 +63,13 @@ class Dispatcher:
         lemma_store: LemmaStore,
         on_change: Callable[[str], None],
         tasks: anyio.abc.TaskGroup | None = None,
+        replies: Replies | None = None,
     ) -> None:
         self._jobs = None if tasks is None else Jobs(tasks, on_change=on_change)
         self._board = board
         self._lemma_store = lemma_store
         self._on_change = on_change
+        self._replies = replies
         self._repeats = Repeats()
         self._rates = Rates()
         self._running: set[anyio.CancelScope] = set()
@@ -75,21 +86,30 @@ class Dispatcher:
 
         `is_gone` tells whether the caller has hung up meanwhile: what a long call had to tell it is told again then.
         """
-        began, answer = anyio.current_time(), None
+        began, answer, head = anyio.current_time(), None, _Head()
         try:
-            answer = await self._answer(caller, tool, raw, is_gone)
+            answer = await self._answer(caller, tool, raw, is_gone, head)
+            if self._replies is not None:
+                await self._replies.keep(
+                    caller.episode, head.link, agent=caller.agent, tool=tool, is_error=answer.is_error, text=answer.text
+                )
             return answer
         finally:
             ms, is_error = round((anyio.current_time() - began) * 1000), answer is None or answer.is_error
             log.info("tool_called", episode=caller.episode, agent=caller.agent, tool=tool, ms=ms, is_error=is_error)
 
     async def _answer(
-        self, caller: Caller, tool: str, raw: Mapping[str, Any], is_gone: Callable[[], Awaitable[bool]] | None
+        self,
+        caller: Caller,
+        tool: str,
+        raw: Mapping[str, Any],
+        is_gone: Callable[[], Awaitable[bool]] | None,
+        head: _Head,
     ) -> Answer:
         cap = caller.policy.reply_bytes
         try:
             with anyio.fail_after(CALL_DEADLINE_S) as scope, self._listed(scope):
-                return Answer(text=await self._run(caller, tool, raw, is_gone))
+                return Answer(text=await self._run(caller, tool, raw, is_gone, head))
             error = Deadline("the server is stopping", hint="Try again in a few seconds.")
             return Answer(text=render_error(error, cap=cap), is_error=True)
         except AdapterError as error:
@@ -112,13 +132,19 @@ class Dispatcher:
             self._running.discard(scope)
 
     async def _run(
-        self, caller: Caller, name: str, raw: Mapping[str, Any], is_gone: Callable[[], Awaitable[bool]] | None
+        self,
+        caller: Caller,
+        name: str,
+        raw: Mapping[str, Any],
+        is_gone: Callable[[], Awaitable[bool]] | None,
+        head: _Head,
     ) -> str:
         owner = (caller.episode, caller.agent)
         self._rates.spend(owner, calls_per_s=caller.policy.rates.calls_per_s)
         lease_s = caller.policy.lease_s
         began = anyio.current_time()
         token = await self._board.begin_call(caller.episode, caller.agent, renew_ttl_s=lease_s)
+        head.link = Link(seq=token.seq, hash=token.head)
         is_delivered = False
         try:
             caller = msgspec.structs.replace(caller, seen_seq=token.shown)

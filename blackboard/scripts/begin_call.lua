@@ -1,7 +1,8 @@
 -- Further KEYS: the agent's calls in flight. A call that never ended counts as dead after ARGS.call_max_ms.
 -- Calls in flight end with the store. A commit that a crash undoes is made again by the agent's next call.
 local RENEWED_ENOUGH = 0.9 -- a lease that lasts for this part of its time is not worth a write
-local status = redis.call('HGET', META, 'status')
+local meta = redis.call('HMGET', META, 'status', 'seq', 'head')
+local status = meta[1]
 if not status then
   return unknown('episode', EPISODE)
 end
@@ -36,4 +37,4 @@ if status == 'open' and ARGS.renew_ms then
   renew_leases(ARGS.agent, ARGS.renew_ms, soon)
 end
 return { 'ok', object('episode', text(EPISODE), 'agent', text(ARGS.agent), 'call', text(ARGS.call),
-  'status', text(status), 'committed', committed, 'shown', cursors[3]) }
+  'status', text(status), 'committed', committed, 'shown', cursors[3], 'seq', meta[2], 'head', text(meta[3])) }
