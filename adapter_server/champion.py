@@ -43,7 +43,7 @@ class Champions:
     def __init__(self, lineage: Lineage, *, adapters: Path, built_in: str) -> None:
         self._lineage = lineage
         self._adapters = adapters
-        self._built_in = built_in
+        self.built_in = built_in
 
     async def champion(self) -> Champion:
         """Return the version in use.
@@ -60,7 +60,7 @@ class Champions:
             BadDataFolder: not even the built-in one is whole.
             StorageUnavailable: the store cannot be reached.
         """
-        for version in dict.fromkeys([*reversed(self._undoable(await self._lineage.reigns())), self._built_in]):
+        for version in dict.fromkeys([*reversed(self._undoable(await self._lineage.reigns())), self.built_in]):
             try:
                 return open_bundle(self._adapters, version)
             except (UnknownId, BadDataFolder) as error:
@@ -108,7 +108,7 @@ class Champions:
             Conflict: the store has one.
             UnknownId, BadDataFolder, StorageUnavailable: as `promote`.
         """
-        if champion == Champion(bundle=self._built_in, epoch=0):
+        if champion == Champion(bundle=self.built_in, epoch=0):
             return champion
         return await self._move(champion.bundle, epoch=champion.epoch, expected=None, because="restored")
 
@@ -117,17 +117,17 @@ class Champions:
         at_ms = int(time.time() * 1000)
         reign = Reign(bundle=bundle, epoch=epoch, because=because, at_ms=at_ms, op=secrets.token_hex(8))
         pair = (expected.bundle, expected.epoch) if expected else None
-        await self._lineage.append(reign, expected=pair, first=self._built_in)
+        await self._lineage.append(reign, expected=pair, first=self.built_in)
         return Champion(bundle=bundle, epoch=epoch)
 
     def _last(self, reigns: Sequence[Reign]) -> Champion:
         if not reigns:
-            return Champion(bundle=self._built_in, epoch=0)
+            return Champion(bundle=self.built_in, epoch=0)
         return Champion(bundle=reigns[-1].bundle, epoch=reigns[-1].epoch)
 
     def _undoable(self, reigns: Sequence[Reign]) -> list[str]:
         """The versions in use one after the other, without those that a rollback took back; the last is in use now."""
-        stack = [self._built_in]
+        stack = [self.built_in]
         for reign in reigns:
             if reign.because == "rolled_back":
                 stack.pop()

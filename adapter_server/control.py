@@ -6,22 +6,31 @@ from blackboard.board import Board
 from bus.hub import Method
 from bus.messages import AgentRegister, EpisodeClose, EpisodeCreate, EpisodeRef, Event
 from bus.subscriptions import Feed
+from bus.versions import VersionActivate, VersionDiff, VersionRef, VersionRollBack, VersionsList, VersionStage
 from bus.withdrawals import LemmaRevoke, LemmasRecheck
 
 from .episodes import Episodes
+from .version_desk import VersionDesk
 from .withdrawing import Withdrawing
 
 POLL_S = 20.0
 BATCH = 500
 
 
-def control_methods(episodes: Episodes, withdrawing: Withdrawing) -> Mapping[str, Method]:
+def control_methods(episodes: Episodes, withdrawing: Withdrawing, versions: VersionDesk) -> Mapping[str, Method]:
     """What the runner and other operators' programs may call."""
     return {
         "episode.create": Method(EpisodeCreate, episodes.create),
         "episode.status": Method(EpisodeRef, episodes.status),
         "episode.close": Method(EpisodeClose, episodes.close),
         "agent.register": Method(AgentRegister, episodes.register),
+        "adapter.list": Method(VersionsList, versions.list_all),
+        "adapter.show": Method(VersionRef, versions.show),
+        "adapter.diff": Method(VersionDiff, versions.diff),
+        "adapter.stage": Method(VersionStage, versions.stage),
+        "adapter.export": Method(VersionRef, versions.export),
+        "adapter.activate": Method(VersionActivate, versions.activate),
+        "adapter.rollback": Method(VersionRollBack, versions.roll_back),
         "lemma.revoke": Method(LemmaRevoke, withdrawing.revoke),
         "lemmas.recheck": Method(LemmasRecheck, withdrawing.recheck),
     }

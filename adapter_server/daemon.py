@@ -29,12 +29,12 @@ from .edge.listener import GRACE_S, HttpServer, bind, url_of
 from .edge.server import McpServer
 from .embedded_store import open_store
 from .episodes import Episodes
-from .reply_files import open_replies
 from .settings import Settings
 from .settling import Settling
 from .staging import open_bundle, stage_bundle
 from .tokens import Tokens
 from .tools.dispatcher import Dispatcher
+from .version_desk import VersionDesk
 from .withdrawing import Withdrawing
 
 LAST_WORDS_S = 0.2
@@ -73,28 +73,27 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
                 workers=settings.workers,
                 unsafe=settings.unsafe_no_sandbox,
             ) as lemma_store,
-            open_replies(folder.episodes, Board(episode_store)) as replies,
             background_tasks() as tasks,
         ):
             board, fixed = Board(episode_store), _fixed_version(settings, folder)
+            champions = champions_of(folder, episode_store)
             settling = await Settling.recover(folder, board=board, lemma_store=lemma_store, tasks=tasks)
             episodes = Episodes(
                 board=board,
                 lemma_store=lemma_store,
                 folder=folder,
-                champions=champions_of(folder, episode_store),
+                champions=champions,
                 fixed=fixed,
                 settling=settling,
                 tokens=Tokens(folder.operator_token()),
                 address=lambda: url,
             )
-            dispatcher = Dispatcher(
-                board=board, lemma_store=lemma_store, on_change=settling.nudge, tasks=tasks, replies=replies
-            )
+            dispatcher = Dispatcher(board=board, lemma_store=lemma_store, on_change=settling.nudge, tasks=tasks)
             mcp = McpServer(dispatcher)
             door = McpDoor(mcp, episodes, host=settings.host)
             withdrawing = Withdrawing(folder, board=board, lemma_store=lemma_store, on_change=settling.start_over)
-            hub = Hub(control_methods(episodes, withdrawing), event_feed(board))
+            versions = VersionDesk(folder, champions, fixed=fixed.id if fixed else "")
+            hub = Hub(control_methods(episodes, withdrawing, versions), event_feed(board))
             bus = BusDoor(hub, operator_token=folder.operator_token())
             http = HttpServer(application(mcp=door, bus=bus))
             async with _serving(http, door, mcp, listener=listener):

@@ -4,12 +4,12 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from blackboard.lineage import Reign
 from bus.errors import BadDataFolder, UnknownId
+from bus.versions import FileChange, VersionFacts, VersionRow, VersionState
 
 from .bundle import Bundle, read_bundle
 from .champion import Champion
@@ -20,36 +20,6 @@ _ID_START = re.compile(r"(ab1-)?[0-9a-f]{4,64}")
 _ID_SHOWN = 16
 """Characters of an id that people are shown; commands take any unique start of at least four digits."""
 
-State = Literal["in use", "was in use", "staged", "unusable"]
-
-
-class VersionRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A version in a list.
-
-    Attributes:
-        id: its id.
-        name: what its manifest calls it; empty when it cannot be read.
-        state: what it is to new episodes.
-        epochs: when it was put in use.
-        is_built_in: whether it is the one that ships with this server.
-        problem: why it is unusable.
-    """
-
-    id: str
-    name: str
-    state: State
-    epochs: list[int] = []
-    is_built_in: bool = False
-    problem: str = ""
-
-
-class FileChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A file in which two versions differ; `diff` is in the unified form."""
-
-    path: str
-    change: Literal["added", "removed", "changed"]
-    diff: list[str]
-
 
 def version_rows(adapters: Path, champion: Champion, reigns: Sequence[Reign], *, built_in: str) -> list[VersionRow]:
     """Every staged version; the one in use first, then those that were, the latest first."""
@@ -58,7 +28,9 @@ def version_rows(adapters: Path, champion: Champion, reigns: Sequence[Reign], *,
         epochs.setdefault(reign.bundle, []).append(reign.epoch)
     rows: list[VersionRow] = []
     for version in staged_ids(adapters):
-        state: State = "in use" if version == champion.bundle else "was in use" if version in epochs else "staged"
+        state: VersionState = (
+            "in use" if version == champion.bundle else "was in use" if version in epochs else "staged"
+        )
         name, problem = "", ""
         try:
             name = open_bundle(adapters, version).manifest.name
@@ -119,17 +91,17 @@ def differences(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iter
         yield FileChange(path=path, change=change, diff=list(lines)[2:])
 
 
-def facts_of(bundle: Bundle) -> dict[str, object]:
-    """A version at a glance, for programs."""
-    return {
-        "id": bundle.id,
-        "name": bundle.manifest.name,
-        "tools": {name: words.title for name, words in bundle.tools.items()},
-        "disabled": [name for name in bundle.manifest.contracts if name not in bundle.tools],
-        "policy": msgspec.to_builtins(bundle.policy),
-        "prompts": {name: len(text.encode()) for name, text in sorted(bundle.prompts.items())},
-        "skills": {name: len(text.encode()) for name, text in sorted(bundle.skills.items())},
-    }
+def facts_of(bundle: Bundle) -> VersionFacts:
+    """A version at a glance."""
+    return VersionFacts(
+        id=bundle.id,
+        name=bundle.manifest.name,
+        tools={name: words.title for name, words in bundle.tools.items()},
+        disabled=[name for name in bundle.manifest.contracts if name not in bundle.tools],
+        policy=msgspec.to_builtins(bundle.policy),
+        prompts={name: len(text.encode()) for name, text in sorted(bundle.prompts.items())},
+        skills={name: len(text.encode()) for name, text in sorted(bundle.skills.items())},
+    )
 
 
 def shown(version: str) -> str:

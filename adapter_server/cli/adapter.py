@@ -2,36 +2,30 @@
 
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 from uuid import uuid4
 
 import anyio
 import msgspec
 
 from adapter_server.bundle import MAX_BUNDLE_BYTES, Bundle, default_bundle_folder, read_bundle
-from adapter_server.champion import Champion, open_champions
+from adapter_server.champion import open_champions
 from adapter_server.data_folder import DataFolder, open_data_folder
 from adapter_server.logs import configure_logs
 from adapter_server.settings import Settings
 from adapter_server.staging import read_files, stage_bundle, stage_files
 from adapter_server.tar_files import read_tar, write_tar
-from adapter_server.versions import (
-    IN_USE,
-    VersionRow,
-    differences,
-    facts_of,
-    files_of,
-    find_version,
-    shown,
-    version_rows,
-)
-from blackboard.lineage import Reign
-from bus.errors import BadArguments, Conflict, UnknownId
+from adapter_server.version_desk import VersionDesk
+from adapter_server.versions import differences, facts_of, files_of, shown
+from bus.errors import BadArguments, UnknownId
+from bus.versions import VersionActivate, VersionMoved, VersionRollBack, VersionRow, VersionsList
 from clients.plugin import KINDS, plugin_files
 
 from .exit_codes import OK
 
+T = TypeVar("T")
 _TAR = (".tar", ".gz", ".tgz")
 
 
@@ -43,14 +37,12 @@ class AdapterCommands:
         self._settings = settings
         self._is_json = is_json
         self._folder: DataFolder = open_data_folder(settings.data_path)
-        self._built_in = stage_bundle(default_bundle_folder(), self._folder.adapters).id
+        stage_bundle(default_bundle_folder(), self._folder.adapters)
 
     def list_all(self) -> int:
         """Print every version and what it is to new episodes."""
-        champion, reigns = anyio.run(self._pointer)
-        rows = version_rows(self._folder.adapters, champion, reigns, built_in=self._built_in)
-        facts = {"in_use": champion, "history": reigns, "versions": rows}
-        return self._tell(facts, "\n".join(_row(row) for row in rows))
+        listed = self._ask(lambda desk: desk.list_all(VersionsList()))
+        return self._tell(listed, "\n".join(_row(row) for row in listed.versions))
 
     def show(self, word: str, file: str | None) -> int:
         """Print a version at a glance, or one of its files as it is.
@@ -122,19 +114,8 @@ class AdapterCommands:
             Conflict: the epoch is another than the given one, or somebody else was faster.
             UnknownId, BadDataFolder: there is no such version, or it is not whole.
         """
-        bundle = self._id(word)
-
-        async def move() -> tuple[Champion, Champion]:
-            async with open_champions(self._settings) as champions:
-                before = await champions.champion()
-                if epoch is not None and epoch != before.epoch:
-                    message = f"the version in use is {before.bundle} at epoch {before.epoch}, not {epoch}"
-                    raise Conflict(message, bundle=before.bundle, epoch=before.epoch)
-                if before.bundle == bundle:
-                    return before, before
-                return before, await champions.promote(expected=before, bundle=bundle)
-
-        return self._moved(*anyio.run(move))
+        request = VersionActivate(version=word, epoch=epoch)
+        return self._moved(self._ask(lambda desk: desk.activate(request)))
 
     def roll_back(self, word: str | None) -> int:
         """Put the version before in use again, or an earlier one.
@@ -143,42 +124,37 @@ class AdapterCommands:
             BadArguments: there is none before, or the named one was not in use.
             Conflict, UnknownId, BadDataFolder: as `activate`.
         """
-        to = None if word is None else self._id(word)
+        return self._moved(self._ask(lambda desk: desk.roll_back(VersionRollBack(version=word))))
 
-        async def move() -> tuple[Champion, Champion]:
+    def _ask(self, work: Callable[[VersionDesk], Awaitable[T]]) -> T:
+        """Let the desk work on the store, that of the running server or one that runs meanwhile."""
+        note = self._folder.server()
+
+        async def ask() -> T:
             async with open_champions(self._settings) as champions:
-                return await champions.champion(), await champions.roll_back(to=to)
+                return await work(VersionDesk(self._folder, champions, fixed=note.adapter if note else ""))
 
-        return self._moved(*anyio.run(move))
-
-    async def _pointer(self) -> tuple[Champion, list[Reign]]:
-        async with open_champions(self._settings) as champions:
-            return await champions.champion(), await champions.history()
-
-    def _id(self, word: str) -> str:
-        in_use = anyio.run(self._pointer)[0].bundle if word == IN_USE else ""
-        return find_version(word, self._folder.adapters, in_use=in_use, built_in=self._built_in)
+        return anyio.run(ask)
 
     def _files(self, word: str) -> Mapping[str, bytes]:
         """The files of a version; what has a slash in it, or is a folder, is a folder."""
         path = Path(word).expanduser()
         if "/" in word or path.is_dir():
             return files_of(path, self._folder.adapters)
-        return files_of(self._id(word), self._folder.adapters)
+        return self._ask(lambda desk: desk.files(word))
 
     def _staged(self, files: Mapping[str, bytes], source: Path) -> int:
         bundle = stage_files(files, self._folder.adapters, place=f"adapter version in {source}")
         return self._tell({"id": bundle.id, "name": bundle.manifest.name}, bundle.id)
 
-    def _moved(self, before: Champion, after: Champion) -> int:
-        facts = {"bundle": after.bundle, "epoch": after.epoch, "before": before}
-        told = f"new episodes get {shown(after.bundle)}, epoch {after.epoch}; before it was {shown(before.bundle)}"
-        if before == after:
-            told = f"{shown(after.bundle)} is in use already, epoch {after.epoch}"
-        note = self._folder.server()
-        if note is not None and note.adapter:
-            print(f"but the server on this data folder gives all of them {shown(note.adapter)}", file=sys.stderr)
-        return self._tell(facts, told)
+    def _moved(self, moved: VersionMoved) -> int:
+        before = moved.before
+        told = f"new episodes get {shown(moved.bundle)}, epoch {moved.epoch}; before it was {shown(before.bundle)}"
+        if (moved.bundle, moved.epoch) == (before.bundle, before.epoch):
+            told = f"{shown(moved.bundle)} is in use already, epoch {moved.epoch}"
+        if moved.fixed:
+            print(f"but the server on this data folder gives all of them {shown(moved.fixed)}", file=sys.stderr)
+        return self._tell(moved, told)
 
     def _tell(self, facts: object, text: str) -> int:
         print(msgspec.json.encode(facts).decode() if self._is_json else text)
