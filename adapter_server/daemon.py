@@ -29,6 +29,7 @@ from .edge.listener import GRACE_S, HttpServer, bind, url_of
 from .edge.server import McpServer
 from .embedded_store import open_store
 from .episodes import Episodes
+from .reply_files import open_replies
 from .settings import Settings
 from .settling import Settling
 from .staging import open_bundle, stage_bundle
@@ -73,6 +74,7 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
                 workers=settings.workers,
                 unsafe=settings.unsafe_no_sandbox,
             ) as lemma_store,
+            open_replies(folder.episodes, Board(episode_store)) as replies,
             background_tasks() as tasks,
         ):
             board, fixed = Board(episode_store), _fixed_version(settings, folder)
@@ -88,7 +90,9 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
                 tokens=Tokens(folder.operator_token()),
                 address=lambda: url,
             )
-            dispatcher = Dispatcher(board=board, lemma_store=lemma_store, on_change=settling.nudge, tasks=tasks)
+            dispatcher = Dispatcher(
+                board=board, lemma_store=lemma_store, on_change=settling.nudge, tasks=tasks, replies=replies
+            )
             mcp = McpServer(dispatcher)
             door = McpDoor(mcp, episodes, host=settings.host)
             withdrawing = Withdrawing(folder, board=board, lemma_store=lemma_store, on_change=settling.start_over)
