@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from .definitions import Datatype, Theory
 from .statements import Statement
 from .terms import Expr, Match, Term, subterms
+from .theory import Datatype, Theory
 
 
 class Simp(msgspec.Struct, frozen=True):
@@ -53,6 +53,7 @@ class Tactics:
         self._statement = statement
         self._theory = theory
         self._all = [name for name, _ in statement.binders]
+        self._unfolded = _abbreviations(statement.hypotheses, theory)
         self.variables = self._inductive_variables()
 
     def _inductive_variables(self) -> list[Variable]:
@@ -73,9 +74,14 @@ class Tactics:
         return sorted(found, key=lambda item: -item.score)
 
     def intro(self) -> str:
-        """Brings types, instances and variables into scope under their names; hypotheses stay in the goal."""
+        """Brings types, instances and variables into scope under their names; hypotheses stay in the goal.
+
+        Abbreviations in hypotheses are unfolded at once: `simp_all`, told to unfold one, drops an induction hypothesis
+        whose condition is also a hypothesis (Lean 4.35).
+        """
         names = self._statement.intros
-        return f"intro {' '.join(names)}; " if names else ""
+        unfold = f"(try simp only [{', '.join(self._unfolded)}]); " if self._unfolded else ""
+        return f"intro {' '.join(names)}; {unfold}" if names else unfold
 
     def generalizing(self, name: str, *, keep: Iterable[str] = ()) -> str:
         """The clause that quantifies the other variables in the induction hypothesis."""
@@ -160,6 +166,19 @@ class Tactics:
             pairs = itertools.combinations(rest, 2)
             found += [f"{start} <;> cases {one} <;> cases {two} <;> {finish}" for one, two in pairs]
         return found
+
+
+def _abbreviations(hypotheses: Sequence[Expr], theory: Theory) -> list[str]:
+    """The functions in the hypotheses that do not recurse and take nothing apart, in order of appearance."""
+    heads = [sub.head for item in hypotheses for sub in subterms(item) if isinstance(sub, Term)]
+    return [head for head in dict.fromkeys(heads) if head in theory.functions and _is_abbreviation(head, theory)]
+
+
+def _is_abbreviation(name: str, theory: Theory) -> bool:
+    rows = theory.functions[name].rows
+    if len(rows) != 1 or any(not isinstance(item, Term) or not item.is_var for item in rows[0][0]):
+        return False
+    return all(not isinstance(sub, Match) and getattr(sub, "head", "") != name for sub in subterms(rows[0][1]))
 
 
 def recursive_positions(theory: Theory) -> dict[str, frozenset[int]]:

@@ -154,6 +154,15 @@ def test_attempts_bring_variables_into_scope_before_induction() -> None:
     assert any_of([first, "rfl"]).count("; done)") == 2
 
 
+def test_an_abbreviation_in_a_condition_is_unfolded_before_induction() -> None:
+    """`simp_all [differ]` would drop the induction hypothesis: prod/lemma_19 was lost so."""
+    source = NUMBERS + "def differ (m n : num) : Bool := if le m n = true then Bool.not (le n m) else true\n"
+    known = knowledge(source, "∀ (m n : num), differ m n = true → le m n = le (half m) n")
+    assert known.root.statement is not None
+    first = Tactics(known.root.statement, known.theory).rounds(Simp(()))[0][0]
+    assert first.startswith("intro m n; (try simp only [differ]); induction ")
+
+
 def test_a_type_that_nothing_decides_is_written_out() -> None:
     names = knowledge(LISTS, REV_REV).names
     found = with_types(read_statement("rev lst.nil = lst.nil", names), names)
