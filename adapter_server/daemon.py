@@ -2,7 +2,7 @@
 
 import signal
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from lemma_store.store import open_lemma_store
 
 from .bundle import Bundle
 from .champion import champions_of
+from .conformance.server import ConformanceServer
 from .control import control_methods, event_feed
 from .data_folder import DataFolder, open_data_folder
 from .edge.application import application
@@ -27,6 +28,7 @@ from .edge.bus_door import BusDoor
 from .edge.door import McpDoor
 from .edge.listener import GRACE_S, HttpServer, bind, url_of
 from .edge.server import McpServer
+from .edge.suite_door import SuiteDoor
 from .embedded_store import open_store
 from .episodes import Episodes
 from .reply_files import open_replies
@@ -42,6 +44,7 @@ LAST_WORDS_S = 0.2
 """For answers to calls that were cut off to leave, before the sessions that carry them are closed."""
 
 log = structlog.get_logger()
+Door = McpDoor | SuiteDoor
 
 
 class Daemon(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,14 +96,14 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
             dispatcher = Dispatcher(
                 board=board, lemma_store=lemma_store, on_change=settling.nudge, tasks=tasks, replies=replies
             )
-            mcp = McpServer(dispatcher)
-            door = McpDoor(mcp, episodes, host=settings.host)
+            door = McpDoor(McpServer(dispatcher), episodes, host=settings.host)
+            suites = SuiteDoor(ConformanceServer(), host=settings.host) if settings.conformance else None
             withdrawing = Withdrawing(folder, board=board, lemma_store=lemma_store, on_change=settling.start_over)
             versions = VersionDesk(folder, champions, fixed=fixed.id if fixed else "")
             hub = Hub(control_methods(episodes, withdrawing, versions), event_feed(board))
             bus = BusDoor(hub, operator_token=folder.operator_token())
-            http = HttpServer(application(mcp=door, bus=bus))
-            async with _serving(http, door, mcp, listener=listener):
+            http = HttpServer(application(mcp=door, bus=bus, suites=suites))
+            async with _serving(http, [door, suites] if suites else [door], listener=listener):
                 folder.announce(url=url, adapter=fixed.id if fixed else "")
                 log.info("daemon_started", url=url, data=str(folder.path))
                 try:
@@ -127,25 +130,27 @@ async def serve(settings: Settings) -> int:
 
 
 @asynccontextmanager
-async def _serving(http: HttpServer, door: McpDoor, mcp: McpServer, *, listener: socket.socket) -> AsyncGenerator[None]:
+async def _serving(http: HttpServer, doors: Sequence[Door], *, listener: socket.socket) -> AsyncGenerator[None]:
     """Answer requests inside the block; at its end streams close before connections, so that none is waited for."""
     stop = anyio.Event()
     async with background_tasks() as tasks:
         try:
-            await tasks.start(_open_until, door, stop)
+            for door in doors:
+                await tasks.start(_open_until, door, stop)
             tasks.start_soon(http.run_on, listener)
             await http.is_started.wait()
             yield
         finally:
             http.should_exit = True
-            mcp.close()
+            for door in doors:
+                door.close()
             with anyio.CancelScope(shield=True), anyio.move_on_after(2 * GRACE_S):
                 await anyio.sleep(LAST_WORDS_S)
                 stop.set()
                 await http.is_stopped.wait()
 
 
-async def _open_until(door: McpDoor, stop: anyio.Event, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+async def _open_until(door: Door, stop: anyio.Event, *, task_status: anyio.abc.TaskStatus[None]) -> None:
     """Keep the door open. In a task of its own, so that errors of the block around it are not wrapped by it."""
     async with door.open():
         task_status.started()

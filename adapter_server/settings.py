@@ -23,6 +23,7 @@ VARIABLES: Mapping[str, str] = {
     "unsafe_no_sandbox": "ADAPTER_UNSAFE_NO_SANDBOX",
     "log_level": "ADAPTER_LOG_LEVEL",
     "log_format": "ADAPTER_LOG_FORMAT",
+    "conformance": "ADAPTER_CONFORMANCE",
 }
 
 
@@ -49,6 +50,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         unsafe_no_sandbox: run Lean text without a sandbox. Only for texts that you trust.
         log_level: least severe log lines to write.
         log_format: auto writes for people on a terminal and JSON elsewhere.
+        conformance: serve `/conformance`, what the protocol's public suites ask for, to everybody who reaches the port.
     """
 
     host: Annotated[str, msgspec.Meta(min_length=1)] = "127.0.0.1"
@@ -61,6 +63,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     unsafe_no_sandbox: bool = False
     log_level: LogLevel = "info"
     log_format: LogFormat = "auto"
+    conformance: bool = False
 
     @property
     def data_path(self) -> Path:

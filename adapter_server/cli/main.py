@@ -67,11 +67,18 @@ def serve(
     ] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.  [ADAPTER_LOG_LEVEL]")] = None,
     log_format: Annotated[str | None, typer.Option(help="auto, json or console.  [ADAPTER_LOG_FORMAT]")] = None,
+    conformance: Annotated[
+        bool | None,
+        typer.Option(
+            "--conformance", help="Serve /conformance too, for the protocol's public suites.  [ADAPTER_CONFORMANCE]"
+        ),
+    ] = None,
 ) -> int:
     """Run the daemon until it is stopped."""
     from adapter_server.settings import load_settings
 
     given = {
+        "conformance": conformance,
         "host": host, "port": port, "data": data, "store_url": store_url, "store_binary": store_binary,
         "workers": workers, "adapter": adapter, "unsafe_no_sandbox": unsafe_no_sandbox, "log_level": log_level,
         "log_format": log_format,

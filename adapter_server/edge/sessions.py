@@ -1,4 +1,6 @@
-"""Which protocol sessions this process opened and still has."""
+"""Which protocol sessions this process opened, and which of them it still has."""
+
+from collections import deque
 
 import anyio
 
@@ -16,6 +18,7 @@ class KnownSessions:
         self._good_s = idle_s - FORGET_EARLIER_S
         self._kept = kept
         self._used: dict[str, float] = {}
+        self._ended: deque[str] = deque(maxlen=kept)
 
     def use(self, session: str) -> bool:
         """Note that the session is used now; False when it is not known any more, or never was."""
@@ -34,5 +37,14 @@ class KnownSessions:
         self._used[session] = now
 
     def forget(self, session: str) -> None:
-        """Drop a session that has ended."""
+        """Drop a session that is too old."""
         self._used.pop(session, None)
+
+    def end(self, session: str) -> None:
+        """Drop a session because its client has ended it."""
+        if self._used.pop(session, None) is not None:
+            self._ended.append(session)
+
+    def has_ended(self, session: str) -> bool:
+        """Whether its client has ended it, as far as that is remembered."""
+        return session in self._ended

@@ -13,9 +13,10 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from adapter_server.bundle import default_bundle_folder
-from adapter_server.edge.door import McpDoor, security_settings
+from adapter_server.edge.door import McpDoor
 from adapter_server.edge.server import McpServer, caller_of
 from adapter_server.edge.sessions import KnownSessions
+from adapter_server.edge.transport import security_settings
 from adapter_server.staging import load_bundle
 from adapter_server.tokens import Tokens
 from adapter_server.tools.caller import Caller
@@ -143,13 +144,13 @@ async def test_an_unknown_session_is_served_without_one(ada: AgentRegistered) ->
         assert (await http.get(ada.url, headers=headers)).status_code == 404
 
 
-async def test_an_ended_session_is_forgotten(ada: AgentRegistered) -> None:
+async def test_a_session_that_its_client_has_ended_is_refused(ada: AgentRegistered) -> None:
     headers = ACCEPT | {"Authorization": f"Bearer {ada.token}"}
     async with httpx2.AsyncClient(timeout=30) as http:
         opened = await http.post(ada.url, json=initialize(), headers=headers)
         session = headers | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
         assert (await http.delete(ada.url, headers=session)).status_code == 200
-        assert (await http.post(ada.url, json=tool_call("digest"), headers=session)).status_code == 200
+        assert (await http.post(ada.url, json=tool_call("digest"), headers=session)).status_code == 404
 
 
 async def test_what_a_call_had_to_tell_after_its_caller_hung_up_is_told_again(team: Join, ada: AgentRegistered) -> None:
@@ -205,7 +206,8 @@ async def test_health_needs_no_token_and_other_addresses_do_not_exist(daemon: Da
     async with httpx2.AsyncClient() as http:
         health = (await http.get(f"{daemon.url}/health")).json()
         assert health["status"] == "ok"
-        assert (await http.get(f"{daemon.url}/secrets")).status_code == 404
+        for address in ("secrets", "conformance"):
+            assert (await http.get(f"{daemon.url}/{address}")).status_code == 404
         assert (await http.post(f"{daemon.url}/health")).status_code == 405
 
 
@@ -216,6 +218,7 @@ async def test_a_session_is_forgotten_before_the_transport_ends_it() -> None:
     assert not fresh.use("never")
     fresh.forget("one")
     assert not fresh.use("one")
+    assert not fresh.has_ended("one")
     stale.remember("one")
     stale.remember("two")
     assert not stale.use("one")

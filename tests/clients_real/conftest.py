@@ -205,7 +205,7 @@ async def daemon(binaries: dict[str, Path], daemon_folder: Path) -> AsyncGenerat
     """One daemon for all tests; each has an episode of its own."""
     assert binaries
     folder = daemon_folder
-    async with own_server(folder / "server", log=folder / "server.log") as server:
+    async with own_server(folder / "server", log=folder / "server.log", options=("--conformance",)) as server:
         yield server
 
 

@@ -1,6 +1,7 @@
 """The public conformance suites and the MCP inspector against the daemon; what it lacks is listed with reasons."""
 
 import json
+import re
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from scenarios.lean.server_process import ServerAddress
 from tests.clients_real.conftest import OpenBench, from_npm
 from tests.clients_real.gate import gate
 from tests.model_endpoints.server import scripted_model
@@ -43,26 +45,36 @@ async def told(*command: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    ("version", "revision", "passing"),
+    ("version", "options", "known", "passing"),
     [
-        (STABLE, None, ["server-initialize", "ping", "tools-list", "prompts-list"]),
-        (NEXT, "2025-11-25", ["server-initialize", "ping", "tools-list", "prompts-list"]),
-        (NEXT, "2026-07-28", ["tools-list", "prompts-list", "http-header-validation"]),
+        (STABLE, [], "conformance.yml", 30),
+        (NEXT, ["--requirements", "2025-11-25"], "conformance.yml", 33),
+        (NEXT, ["--requirements", "2026-07-28"], "conformance-2026-07-28.yml", 41),
     ],
 )
-async def test_the_public_suites_find_only_what_is_known(
-    version: str, revision: str | None, passing: list[str], bench: OpenBench, tmp_path: Path
+async def test_the_conformance_set_passes_the_public_suites(
+    version: str, options: list[str], known: str, passing: int, daemon: ServerAddress, tmp_path: Path
 ) -> None:
     suite = program("conformance", version, "conformance")
-    known = HERE / (f"conformance-{revision}.yml" if revision else "conformance.yml")
-    options = ["--requirements", revision] if revision else []
+    url = ["--url", f"{daemon.url}/conformance", "--expected-failures", str(HERE / known)]
+    code, text = await told(*suite, "server", *url, *options, "-o", str(tmp_path / "results"))
+    assert code == 0, text[-3000:]
+    assert len(re.findall(r"^✓ ", text, flags=re.MULTILINE)) == passing
+
+
+@pytest.mark.parametrize(
+    ("scenario", "revision"), [("server-session-lifecycle", "2025-11-25"), ("http-header-validation", "2026-07-28")]
+)
+async def test_what_agents_are_served_keeps_to_the_transport_too(
+    scenario: str, revision: str, bench: OpenBench
+) -> None:
+    suite = program("conformance", NEXT, "conformance")
     async with endpoint(bench) as url:
         code, text = await told(
-            *suite, "server", "--url", url, *options, "--expected-failures", str(known), "-o", str(tmp_path / "results")
+            *suite, "server", "--url", url, "--scenario", scenario, "--spec-version", revision, "--verbose"
         )
     assert code == 0, text[-3000:]
-    for scenario in (*passing, "tools-call-error", "dns-rebinding-protection"):
-        assert f"✓ {scenario}" in text
+    assert '"SUCCESS"' in text
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
