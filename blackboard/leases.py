@@ -33,12 +33,12 @@ class Leases:
             LeaseFull: the agent holds as many leases as it may (facts: holders).
             UnknownId: the agent has not joined.
         """
-        args = {"agent": agent, "ttl_ms": _ms(ttl_s), "approach": approach, "is_strict": False}
+        args = {"agent": agent, "ttl_ms": _ms(ttl_s), "approach": approach}
         args |= {"per_agent": per_agent, "per_node": per_node}
         lease = None
         for _ in range(_LOOKS):
             nodes = rank(await Plan(self._store).frontier(episode, agent), agent, per_node=per_node)
-            reply = await self._store.change("claim", episode=episode, op=op, args=args | {"nodes": nodes})
+            reply = await self._store.change("claim", episode=episode, op=op, args=args | {"nodes": " ".join(nodes)})
             lease = msgspec.json.decode(reply, type=Lease | None)
             if lease or not nodes:
                 break
@@ -65,7 +65,7 @@ class Leases:
             UnknownId: no such node (facts: nearest), or the agent has not joined.
         """
         limits = {"per_agent": per_agent, "per_node": per_node}
-        args = {"agent": agent, "nodes": [node], "ttl_ms": _ms(ttl_s), "approach": approach, "is_strict": True}
+        args = {"agent": agent, "node": node, "ttl_ms": _ms(ttl_s), "approach": approach}
         reply = await self._store.change("claim", episode=episode, op=op, args=args | limits)
         return msgspec.json.decode(reply, type=Lease)
 

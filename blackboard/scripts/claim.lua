@@ -1,4 +1,4 @@
--- Grants the first of ARGS.nodes that is free; with ARGS.is_strict there is one, and a reason when it is not.
+-- Grants ARGS.node, or says why not. Without it grants the first that is free of ARGS.nodes, ids with spaces between.
 local reply = earlier_reply() or refusal() or unknown_agent(ARGS.agent)
 if reply then
   return reply
@@ -23,10 +23,10 @@ local function settled(node)
   return fail('gone', node .. ' is proved already', 'use the lemma', object('replacement', text(lemma)))
 end
 
-if ARGS.is_strict then
-  local node = node_id(ARGS.nodes[1])
+if ARGS.node then
+  local node = node_id(ARGS.node)
   if not node then
-    return unknown('node', ARGS.nodes[1])
+    return unknown('node', ARGS.node)
   end
   local lease = lease_at(node, ARGS.agent)
   if lease and (ARGS.approach == '' or ARGS.approach == lease.approach) then
@@ -52,7 +52,7 @@ reply = agent_is_full(ARGS.agent, ARGS.per_agent)
 if reply then
   return reply
 end
-for _, node in ipairs(ARGS.nodes) do
+for node in string.gmatch(ARGS.nodes, '%S+') do
   local is_mine = redis.call('HEXISTS', LEASES, place_of(node, ARGS.agent)) == 1
   if not is_mine and not is_settled(node) and #words_at(HOLDERS, node) < ARGS.per_node then
     return grant(node)
