@@ -64,6 +64,7 @@ class HttpServer(uvicorn.Server):
                 log_config=None,
                 log_level="warning",
                 access_log=False,
+                proxy_headers=False,
                 timeout_graceful_shutdown=GRACE_S,
                 ws_max_size=16 * 1024 * 1024,
             )

@@ -40,7 +40,7 @@ class McpServer:
             on_subscriptions_listen=self._listen,
         )
         self.sdk.add_request_handler("server/discover", types.RequestParams, self._discover)
-        self.sdk.middleware.append(_greet)
+        self.sdk.middleware[:] = [_greet]  # the SDK would open a trace span per call, which nobody reads
 
     def close(self) -> None:
         """Answer what is running, and end the notification streams of sessionless clients in order."""
