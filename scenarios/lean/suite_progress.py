@@ -1,10 +1,11 @@
 """A suite on the screen: a bar with the time that is left on a terminal, one line per episode elsewhere."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column
 from rich.text import Text
 
 from bus.records import EpisodeRecord
@@ -13,6 +14,16 @@ from .suite_summary import outcome_counts
 
 _ETA_OVER_S = 600.0
 """The time that is left is guessed from the episodes of the last so many seconds."""
+
+
+class _Bar(Progress):
+    """The bar on a line of its own, and below it what is cut off where the terminal ends."""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """See `Progress`."""
+        yield from super().get_renderables()
+        for task in self.tasks:
+            yield Text(task.fields["state"], no_wrap=True, overflow="ellipsis")
 
 
 class SuiteProgress:
@@ -52,7 +63,8 @@ class SuiteProgress:
 
     def _draw(self) -> None:
         counts = ", ".join(f"{count} {name}" for name, count in outcome_counts(self._done).items() if count)
-        state = f"{counts}  {' '.join(self._running)}".strip()
+        waiting = "" if len(self._done) >= self._total else "starting"
+        state = f"{counts}  {' '.join(self._running) or waiting}".strip()
         self._progress.update(self._bar, state=state)
 
 
@@ -60,9 +72,16 @@ class SuiteProgress:
 def suite_progress() -> Generator[SuiteProgress]:
     """The progress of a suite, on stderr."""
     console = Console(stderr=True, highlight=False)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    state = TextColumn("{task.fields[state]}", markup=False)
-    with Progress(
-        *columns, state, console=console, disable=not console.is_terminal, speed_estimate_period=_ETA_OVER_S
+    # On a narrow terminal the bar gives way, not the numbers.
+    columns = (
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
+        TextColumn("gone,"),
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
+        TextColumn("left"),
+    )
+    with _Bar(
+        *columns, console=console, disable=not console.is_terminal, speed_estimate_period=_ETA_OVER_S
     ) as progress:
         yield SuiteProgress(progress, console)
