@@ -14,6 +14,7 @@ from .archive import Archives
 from .calls import Calls
 from .doubts import Doubts
 from .in_redis import EpisodeStore
+from .jobs import JobRecords
 from .leases import Leases
 from .log import Log
 from .mail import Mail
@@ -24,7 +25,7 @@ from .types import AgentRow, EpisodeMeta, Node, NodeDraft
 _AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
-class Board(Plan, Doubts, Leases, Mail, Overviews, Calls, Log, Archives):
+class Board(Plan, Doubts, Leases, Mail, Overviews, Calls, Log, JobRecords, Archives):
     """The shared state of all episodes in one store.
 
     Every change is one atomic script: it is in the log, or it did not happen. Changes take an operation id `op`;
@@ -40,6 +41,7 @@ class Board(Plan, Doubts, Leases, Mail, Overviews, Calls, Log, Archives):
         Overviews.__init__(self, store)
         Calls.__init__(self, store)
         Log.__init__(self, store)
+        JobRecords.__init__(self, store)
         Archives.__init__(self, store)
 
     @classmethod

@@ -71,3 +71,8 @@ def mailbox_key(episode: str, agent: str) -> str:
 def calls_key(episode: str, agent: str) -> str:
     """Return the sorted set of an agent's calls in flight."""
     return key(episode, f"calls:{agent}")
+
+
+def job_keys(episode: str) -> tuple[str, str]:
+    """Return the hash of jobs and the list of their ids."""
+    return key(episode, "jobs"), key(episode, "job_order")

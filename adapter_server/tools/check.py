@@ -54,7 +54,7 @@ async def _judge_as_job(
 
     key = msgspec.json.encode([arguments.source, arguments.node, arguments.fence]).decode()
     job = jobs.start(caller, key, work)
-    reply = await jobs.result(job, wait_s=INLINE_S if arguments.wait_s is None else arguments.wait_s)
+    reply = await jobs.result(caller, job, wait_s=INLINE_S if arguments.wait_s is None else arguments.wait_s)
     return unfinished(job) if reply is None else reply
 
 

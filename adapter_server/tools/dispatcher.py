@@ -65,7 +65,7 @@ class Dispatcher:
         tasks: anyio.abc.TaskGroup | None = None,
         replies: Replies | None = None,
     ) -> None:
-        self._jobs = None if tasks is None else Jobs(tasks, on_change=on_change)
+        self._jobs = None if tasks is None else Jobs(tasks, board=board, on_change=on_change)
         self._board = board
         self._lemma_store = lemma_store
         self._on_change = on_change

@@ -18,19 +18,21 @@ async def job(
     """The reply of the check once it is there.
 
     Raises:
-        Gone: if the job was forgotten, for example by a restart.
+        Gone: if the job was forgotten.
         UnknownId: if there is no such job.
         BadArguments: if somebody else's job is to be cancelled.
         AdapterError: what the check failed with.
     """
     if jobs is None:
         raise BadArguments("this server runs no jobs", hint="Check again.")
-    found = jobs.job(caller, arguments.id)
+    found = jobs.running(caller, arguments.id)
+    if found is None:
+        return await jobs.earlier(caller, arguments.id)
     if arguments.cancel:
         if found.agent != caller.agent:
             raise BadArguments(f"{found.id} is a job of {found.agent}", hint="Only its author may cancel it.")
         found.scope.cancel()
-    reply = await jobs.result(found, wait_s=arguments.wait_s or 0.0)
+    reply = await jobs.result(caller, found, wait_s=arguments.wait_s or 0.0)
     if reply is None:
         return unfinished(found)
     return msgspec.structs.replace(reply, facts={"job": found.id, "state": found.state} | reply.facts)

@@ -1,4 +1,4 @@
-"""Checks that may outlive their calls: run by the daemon, followed by id, kept in memory for a while."""
+"""Checks that may outlive their calls: run by the daemon, followed by id; what came of them is kept for the episode."""
 
 import re
 from collections import OrderedDict
@@ -8,12 +8,15 @@ from typing import Literal
 
 import anyio
 import anyio.abc
+import msgspec
 import structlog
 
-from bus.errors import AdapterError, Gone, QueueFull, UnknownId
+from blackboard.board import Board
+from blackboard.jobs import JobRecord
+from bus.errors import AdapterError, Gone, Internal, QueueFull, UnknownId, error_from_fields
 
 from .caller import Caller
-from .reply import ToolReply
+from .reply import Facts, ToolReply
 
 RUNNING_PER_AGENT = 8
 FINISHED_PER_EPISODE = 200
@@ -59,11 +62,20 @@ class Job:
 Work = Callable[[Job], Awaitable[ToolReply]]
 
 
-class Jobs:
-    """Jobs of all episodes. After a restart of the server none is left; the lemmas they proved are in the store."""
+class _Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a job, as the board keeps it."""
 
-    def __init__(self, tasks: anyio.abc.TaskGroup, *, on_change: Callable[[str], None]) -> None:
+    headline: str = ""
+    facts: Facts = {}
+    error: Facts | None = None
+
+
+class Jobs:
+    """Jobs of all episodes. After a restart none of them runs; what those that had ended came to is on the board."""
+
+    def __init__(self, tasks: anyio.abc.TaskGroup, *, board: Board, on_change: Callable[[str], None]) -> None:
         self._tasks = tasks
+        self._board = board
         self._on_change = on_change
         self._jobs: dict[str, OrderedDict[str, Job]] = {}
 
@@ -88,26 +100,45 @@ class Jobs:
         self._tasks.start_soon(self._run, caller.episode, job, work, name=f"job {job.id}")
         return job
 
-    def job(self, caller: Caller, id: str) -> Job:  # noqa: A002 - the field's name on the wire
-        """Find a job of the caller's episode.
+    def running(self, caller: Caller, id: str) -> Job | None:  # noqa: A002 - the field's name on the wire
+        """Find a job of the caller's episode that this server began and still knows."""
+        return self._jobs.get(caller.episode, OrderedDict[str, Job]()).get(id)
+
+    async def earlier(self, caller: Caller, id: str) -> ToolReply:  # noqa: A002
+        """What came of a job that another run of the server began; of one that was cut off, that it has to be repeated.
 
         Raises:
-            Gone: it was forgotten, or another run of the server had it.
+            Gone: it was forgotten, or ended before its author was told of it.
             UnknownId: that is no job's id.
+            AdapterError: what the check failed with.
         """
-        jobs = self._jobs.get(caller.episode, OrderedDict[str, Job]())
-        if id not in jobs:
-            if _ID.fullmatch(id):
-                raise Gone(
-                    f"job {id} is not known any more: the server has restarted, or it is long over",
-                    hint="What it proved is stored: digest and find show it. For its verdicts check again.",
-                    replacement=None,
-                )
-            own = [name for name, job in jobs.items() if job.agent == caller.agent]
-            raise UnknownId(f"there is no job {id}", nearest=own[-3:])
-        return jobs[id]
+        record = await self._board.job(caller.episode, id)
+        if record is None:
+            raise self._unknown(caller, id)
+        if record.state == "running":
+            return ToolReply(
+                headline=f"{id} was cut off when the server stopped: check again. What it had proved by then is stored",
+                facts={"job": id, "state": "interrupted", "check_again": True},
+            )
+        if record.state == "cancelled":
+            return ToolReply(headline=f"{id} was cancelled", facts={"job": id, "state": record.state})
+        answer = msgspec.json.decode(record.answer, type=_Answer)
+        if answer.error is not None:
+            raise error_from_fields(answer.error)
+        return ToolReply(headline=answer.headline, facts={"job": id, "state": record.state} | answer.facts)
 
-    async def result(self, job: Job, *, wait_s: float) -> ToolReply | None:
+    def _unknown(self, caller: Caller, id: str) -> AdapterError:  # noqa: A002
+        if _ID.fullmatch(id):
+            hint = "What it proved is stored: digest and find show it. For its verdicts check again."
+            return Gone(f"job {id} is not known any more", hint=hint, replacement=None)
+        own = [
+            name
+            for name, job in self._jobs.get(caller.episode, OrderedDict[str, Job]()).items()
+            if job.agent == caller.agent
+        ]
+        return UnknownId(f"there is no job {id}", nearest=own[-3:])
+
+    async def result(self, caller: Caller, job: Job, *, wait_s: float) -> ToolReply | None:
         """Wait for the end of a job: its reply; None when it goes on or was cancelled.
 
         Raises:
@@ -115,8 +146,9 @@ class Jobs:
         """
         with anyio.move_on_after(min(wait_s, WAIT_MAX_S)):
             await job.is_over.wait()
-        if not job.is_over.is_set():
+        if not job.is_over.is_set() and not job.is_detached:
             job.is_detached = True
+            await self._board.record_job(caller.episode, JobRecord(id=job.id, agent=job.agent))
         if job.error is not None:
             raise job.error
         return job.reply
@@ -134,3 +166,19 @@ class Jobs:
         finally:
             job.is_over.set()
             self._on_change(episode)
+        if job.is_detached:
+            await self._record(episode, job)
+
+    async def _record(self, episode: str, job: Job) -> None:
+        """Keep what came of it. Where that fails, a restart makes it one that was cut off, which is safe to believe."""
+        state, error = job.state, None
+        if job.error is not None:
+            known = job.error if isinstance(job.error, AdapterError) else Internal("the server has a defect")
+            error = known.to_fields()
+        reply = job.reply or ToolReply(headline="")
+        answer = _Answer(headline=reply.headline, facts=reply.facts, error=error)
+        record = JobRecord(id=job.id, agent=job.agent, state=state, answer=msgspec.json.encode(answer).decode())
+        try:
+            await self._board.record_job(episode, record)
+        except AdapterError as failure:
+            log.warning("job_not_recorded", episode=episode, job=job.id, code=failure.code)

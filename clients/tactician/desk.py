@@ -180,7 +180,7 @@ class Desk:
         reply = await self.call("check", source=source, node=node, fence=fence, wait_s=wait_s)
         if reply.facts.get("state") == "running":
             reply = await self.call("job", id=reply.facts["job"], wait_s=wait_s)
-        if reply.facts.get("state") in ("running", "cancelled"):
+        if reply.facts.get("state") in ("running", "cancelled", "interrupted"):
             return Checked(is_undecided=True)
         if reply.is_error:
             return Checked(is_undecided=reply.code in _PASSING)

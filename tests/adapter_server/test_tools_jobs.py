@@ -1,11 +1,14 @@
 """Checks that outlive their calls, against a real store; how long Lean takes is decided by the test."""
 
+import signal
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import msgspec
 import pytest
 
@@ -17,11 +20,13 @@ from adapter_server.staging import load_bundle
 from adapter_server.tools.caller import Caller
 from adapter_server.tools.dispatcher import Answer, Dispatcher
 from blackboard.board import Board
+from blackboard.jobs import JobRecord
 from blackboard.types import NodeDraft
 from bus.errors import LeanUnavailable
 from bus.tasks import background_tasks
 from lemma_store.store import LemmaStore
 from lemma_store.types import CheckReport, Verdict
+from tests.adapter_server.conftest import APP_NIL_PROOF, DaemonProcess, agent_client, open_episode, register
 
 pytestmark = pytest.mark.anyio
 
@@ -63,11 +68,17 @@ def lean() -> SlowLean:
     return SlowLean()
 
 
-@pytest.fixture
-async def tools(board: Board, lean: SlowLean) -> AsyncGenerator[Dispatcher]:
+@asynccontextmanager
+async def a_run_of_the_server(board: Board, lean: SlowLean) -> AsyncGenerator[Dispatcher]:
     store = cast(LemmaStore, SimpleNamespace(check=lean.check))
     async with background_tasks() as tasks:
         yield Dispatcher(board=board, lemma_store=store, on_change=lambda _: None, tasks=tasks)
+
+
+@pytest.fixture
+async def tools(board: Board, lean: SlowLean) -> AsyncGenerator[Dispatcher]:
+    async with a_run_of_the_server(board, lean) as tools:
+        yield tools
 
 
 def caller(agent: str = "ada") -> Caller:
@@ -124,3 +135,67 @@ async def test_an_agent_cannot_pile_up_jobs(tools: Dispatcher, lean: SlowLean) -
             tasks.start_soon(one, number)
     assert lean.calls == 8
     assert facts(await tools.call(caller(), "check", {"source": "more", "wait_s": 1}))["code"] == "queue_full"
+
+
+@pytest.mark.parametrize("failure", [None, LeanUnavailable("Lean is gone")], ids=["answered", "failed"])
+async def test_what_came_of_a_job_is_answered_by_the_next_run_of_the_server(
+    board: Board, lean: SlowLean, failure: Exception | None
+) -> None:
+    async with a_run_of_the_server(board, lean) as tools:
+        job = await begin(tools)
+        lean.failure = failure
+        lean.may_end.set()
+        before = await tools.call(caller(), "job", {"id": job, "wait_s": 5})
+        with anyio.fail_after(5):
+            while (record := await board.job("e", job)) is None or record.state == "running":
+                await anyio.lowlevel.checkpoint()
+    async with a_run_of_the_server(board, lean) as tools:
+        after = await tools.call(caller("bob"), "job", {"id": job})
+        assert (facts(after), after.is_error) == (facts(before), before.is_error)
+        assert after.text.split("\n")[0] == before.text.split("\n")[0]
+
+
+async def test_a_job_that_a_restart_cut_off_says_that_it_has_to_be_repeated(board: Board, lean: SlowLean) -> None:
+    async with a_run_of_the_server(board, lean) as tools:
+        job = await begin(tools)
+    async with a_run_of_the_server(board, lean) as tools:
+        answer = await tools.call(caller(), "job", {"id": job, "wait_s": 5})
+        assert facts(answer) == {"job": job, "state": "interrupted", "check_again": True}
+        assert "check again" in answer.text
+        lean.may_end.set()
+        assert facts(await tools.call(caller(), "check", {"source": "x"}))["verdicts"]
+
+
+async def test_a_job_that_was_cancelled_stays_so(board: Board, lean: SlowLean) -> None:
+    async with a_run_of_the_server(board, lean) as tools:
+        job = await begin(tools)
+        await tools.call(caller(), "job", {"id": job, "cancel": True, "wait_s": 5})
+        with anyio.fail_after(5):
+            while (record := await board.job("e", job)) is None or record.state == "running":
+                await anyio.lowlevel.checkpoint()
+    async with a_run_of_the_server(board, lean) as tools:
+        assert facts(await tools.call(caller(), "job", {"id": job})) == {"job": job, "state": "cancelled"}
+
+
+async def test_only_so_many_jobs_are_remembered(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("blackboard.jobs.KEPT", 2)
+    for name in ("j1", "j2", "j3"):
+        await board.record_job("e", JobRecord(id=name, agent="ada"))
+    assert [await board.job("e", name) is None for name in ("j1", "j2", "j3")] == [True, False, False]
+
+
+async def test_jobs_over_a_kill_of_a_real_server(fresh_daemon: DaemonProcess) -> None:
+    texts = [f"theorem t{at} : ∀ (x : L), app x .nil = x := {APP_NIL_PROOF.partition(':= ')[2]}" for at in range(400)]
+    async with fresh_daemon.bus() as link:
+        joined = await register(link, (await open_episode(link)).episode, "ada")
+    async with agent_client(joined) as ada:
+        short = await ada.ok("check", source="\n".join(texts[:150]), wait_s=1)
+        done = await ada.ok("job", id=short["job"], wait_s=44)
+        long = await ada.ok("check", source="\n".join(texts), wait_s=1)
+    fresh_daemon.stop(signal.SIGKILL)
+    fresh_daemon.start()
+    async with agent_client(joined) as ada:
+        again = await ada.ok("job", id=short["job"])
+        assert (again["ms"], again["state"], again["verdicts"][:9]) == (done["ms"], "done", done["verdicts"][:9])
+        assert (await ada.ok("job", id=long["job"]))["state"] == "interrupted"
+        assert (await ada.ok("check", source=texts[0]))["verdicts"][0]["outcome"] == "accepted"
