@@ -77,8 +77,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     portfolio: Annotated[
         list[str],
         Meta(
-            description="Techniques for agents that read it; to the tactician: simp_all, definitions, newest, "
-            "half, star (simp sets), rewrite, generalise, explore, conditions."
+            description="Techniques for agents that read it, in any order; to the tactician: simp_all, definitions, "
+            "newest, half, star (simp sets), rewrite, generalise, explore, conditions."
         ),
     ]
 

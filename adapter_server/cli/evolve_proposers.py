@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio.from_thread
 import msgspec
 
+from adapter_server.bundle import default_bundle_folder
 from adapter_server.evolver.campaign import Workshop
 from adapter_server.evolver.journal import Journal
 from adapter_server.evolver.measuring import Measure
@@ -17,12 +18,16 @@ from adapter_server.evolver.proposers.command import Command, CommandProposer, o
 from adapter_server.evolver.proposers.scripted import ScriptedProposer
 from adapter_server.evolver.proposing import Proposer
 from adapter_server.evolver.spending import MeteredMeasure
+from adapter_server.staging import read_files
 from bus.errors import BadArguments
 
 GEPA_TASKS = 12
 """Search tasks on which GEPA tries its texts; each text that looks good costs an episode on each."""
 
-KINDS = "scripted:FILE, knobs, knobs:SPACE_FILE, command:PROGRAM ARGUMENTS, codex, claude, gepa:PROGRAM ARGUMENTS"
+KINDS = (
+    "scripted:FILE, knobs, knobs:SPACE_FILE, knobs:COMPONENT,COMPONENT, command:PROGRAM ARGUMENTS, codex, claude, "
+    "gepa:PROGRAM ARGUMENTS"
+)
 
 
 class Bench(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,12 +63,27 @@ def _proposer(word: str, bench: Bench) -> Proposer:
 
         return host_proposer(kind, model=rest, environ=os.environ)
     if kind == "knobs":
-        from adapter_server.evolver.proposers.knobs import KnobProposer, default_space, read_space
-
-        return KnobProposer(read_space(Path(rest)) if rest else default_space(bench.files))
+        return _knobs(rest)
     if kind == "gepa" and rest:
         return _gepa(shlex.split(rest), bench)
     raise BadArguments(f"there is no proposer {word!r}", hint=KINDS)
+
+
+def _knobs(rest: str) -> Proposer:
+    from adapter_server.evolver.proposers.knobs import KnobProposer, default_space, read_space
+
+    if rest and "#/" not in rest:
+        space = read_space(Path(rest))
+        return KnobProposer(lambda _: space)
+    shipped, wanted = read_files(default_bundle_folder()), rest.split(",") if rest else None
+    known = default_space(shipped, shipped)
+    if wanted and (wrong := [name for name in wanted if name not in known]):
+        raise BadArguments(f"the knob search knows no {wrong[0]}", hint=", ".join(known))
+    return KnobProposer(
+        lambda files: {
+            name: values for name, values in default_space(files, shipped).items() if wanted is None or name in wanted
+        }
+    )
 
 
 def _gepa(arguments: Sequence[str], bench: Bench) -> Proposer:

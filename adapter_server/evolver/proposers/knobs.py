@@ -1,7 +1,9 @@
 """A proposer without any model: a search over numbers and given choices, with Optuna (extra `knobs`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -21,6 +23,14 @@ ASKED = 200
 
 REACH = 4.0
 """Without a given space, numbers are tried from a quarter of their value to four times it."""
+
+MANY = 10
+"""A range counts as so many values at most."""
+
+STARTUP = 5
+"""So many proposals are drawn from all values alike; then what earlier ones scored has a say."""
+
+_ROLES = "prompts/roles/"
 
 _PREDICTIONS = [
     Prediction(metric="solved", relation="at_least", amount=0.0),
@@ -50,43 +60,67 @@ def read_space(path: Path) -> Space:
     """A space from a JSON file.
 
     Raises:
-        BadArguments: it cannot be read.
+        BadArguments: it cannot be read, or is empty.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Range | Choices])
+        space = msgspec.json.decode(path.read_bytes(), type=dict[str, Range | Choices])
     except (OSError, msgspec.DecodeError) as error:
         raise BadArguments(f"cannot read the space {path}: {error}") from None
-
-
-def default_space(files: Mapping[str, bytes]) -> Space:
-    """The policy's numbers around their values; roles and portfolio with one item left out or moved to the front."""
-    policy = files["policy.json"]
-    space: dict[str, Range | Choices] = {}
-    for knob in knobs(policy, policy):
-        if knob.low is not None and knob.high is not None:
-            space[knob.component] = _around(knob)
-    values = msgspec.json.decode(policy)
-    space["policy.json#/portfolio"] = Choices(values=_variations(values["portfolio"]))
-    space["policy.json#/roles/default"] = Choices(values=_variations(values["roles"]["default"]))
+    if not space:
+        raise BadArguments(f"the space {path} is empty")
     return space
 
 
+def default_space(files: Mapping[str, bytes], shipped: Mapping[str, bytes]) -> Space:
+    """The policy's numbers around their values; roles and portfolio with items left out or added.
+
+    Args:
+        files: the version to be changed.
+        shipped: the version whose portfolio names every technique that there is.
+    """
+    policy = files["policy.json"]
+    space: dict[str, Range | Choices] = {}
+    for knob in knobs(policy, shipped["policy.json"]):
+        if knob.low is not None and knob.high is not None:
+            space[knob.component] = _around(knob)
+    values, known = msgspec.json.decode(policy), msgspec.json.decode(shipped["policy.json"])
+    space["policy.json#/portfolio"] = Choices(values=portfolios(values["portfolio"], known["portfolio"]))
+    written = [name.removeprefix(_ROLES).removesuffix(".md") for name in sorted(files) if name.startswith(_ROLES)]
+    space["policy.json#/roles/default"] = Choices(values=_rosters(values["roles"]["default"], written))
+    return space
+
+
+def portfolios(now: Sequence[str], known: Sequence[str]) -> list[list[str]]:
+    """Each technique left out, and one or two more. Their order says nothing to those who read it."""
+    missing = [word for word in known if word not in now]
+    more = [*[(word,) for word in missing], *combinations(missing, 2)]
+    less = [[*now[:index], *now[index + 1 :]] for index in range(len(now))] if len(now) > 1 else []
+    return [*less, *[[*now, *words] for words in more]]
+
+
 class KnobProposer:
-    """Tries one component at a time; learns from what became of earlier proposals, which is all that it remembers."""
+    """Tries one component at a time; learns from what became of earlier proposals, which is all that it remembers.
+
+    Args:
+        space_of: what may be tried on a champion, by its files.
+    """
 
     name = "knobs"
 
-    def __init__(self, space: Space) -> None:
-        if not space:
-            raise BadArguments("the space of the knob search is empty")
-        self._space = dict(space)
+    def __init__(self, space_of: Callable[[Mapping[str, bytes]], Space]) -> None:
+        self._space_of = space_of
+        self._space: Space = {}
         _optuna()
 
     async def propose(self, context: ProposalContext) -> Patch | NoChange:
-        """A value that was not tried on this champion yet."""
+        """A value that was not tried yet."""
+        self._space = self._space_of(context.files)
         study = self._study(context)
         tried = {(fate.patch.component, fate.patch.content) for fate in context.fates}
+        chance = Random(f"{context.seed} {context.round}")
         for _ in range(ASKED):
+            if len(context.fates) < STARTUP:
+                study.enqueue_trial({"component": self._any_component(chance)})
             trial = study.ask()
             component, content = self._choice(trial)
             if (component, content) not in tried and _is_change(context.files, component, content):
@@ -95,10 +129,15 @@ class KnobProposer:
             study.tell(trial, 0.0)
         return NoChange(reason=f"{ASKED} values in a row were tried before")
 
+    def _any_component(self, chance: Random) -> str:
+        """A component, the likelier the more values it has: a list of many choices is not as one number."""
+        names = sorted(self._space)
+        return chance.choices(names, [_values(self._space[name]) for name in names])[0]
+
     def _study(self, context: ProposalContext) -> "Study":
         optuna = _optuna()
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        sampler = optuna.samplers.TPESampler(seed=context.seed * 1_000_003 + context.round, n_startup_trials=5)
+        sampler = optuna.samplers.TPESampler(seed=context.seed * 1_000_003 + context.round, n_startup_trials=STARTUP)
         study = optuna.create_study(direction="maximize", sampler=sampler)
         for fate in context.fates:
             if fate.score is not None and (known := self._known(fate)) is not None:
@@ -161,16 +200,23 @@ def _around(knob: Knob) -> Range:
     )
 
 
+def _values(space: Range | Choices) -> int:
+    if isinstance(space, Choices):
+        return len(space.values)
+    return min(MANY, int(space.high - space.low) + 1) if space.is_whole else MANY
+
+
 def _is_log(numbers: Range) -> bool:
     return numbers.low > 0 and numbers.high / numbers.low >= 10
 
 
-def _variations(items: Sequence[str]) -> list[list[str]]:
-    """Each item left out, and each moved to the front."""
-    without = [[*items[:index], *items[index + 1 :]] for index in range(len(items))]
-    first = [[items[index], *items[:index], *items[index + 1 :]] for index in range(1, len(items))]
-    unique = {tuple(variant): None for variant in (*without, *first) if variant}
-    return [list(variant) for variant in unique]
+def _rosters(now: Sequence[str], written: Sequence[str]) -> list[list[str]]:
+    """Each role left out, moved to the front, or added at the end."""
+    without = [[*now[:index], *now[index + 1 :]] for index in range(len(now))]
+    first = [[now[index], *now[:index], *now[index + 1 :]] for index in range(1, len(now))]
+    more = [[*now, role] for role in written if {role} != set(now)]  # the list is gone through again and again
+    unique = {tuple(roster): None for roster in (*without, *first, *more) if roster}
+    return [list(roster) for roster in unique if roster != tuple(now)]
 
 
 def _contents(component: str, choices: Choices) -> list[str]:
