@@ -10,6 +10,9 @@ from .types import Node
 ROOT = "n0"
 """The node that is the theorem."""
 
+DEPTH_STEP = 10_000_000
+"""The score of an open node is its depth times this, plus its number; the scripts say the same."""
+
 
 def node_columns(ids: Sequence[str | bytes]) -> tuple[Reading, ...]:
     """What to read of nodes; row by row the answers are arguments of `node_of`."""
@@ -18,12 +21,10 @@ def node_columns(ids: Sequence[str | bytes]) -> tuple[Reading, ...]:
 
 def node_of(fixed: bytes, status: bytes, lemma: bytes | None, down: bytes | None) -> Node:
     """A node from what never changes about it, as JSON, and what does; put together as text it is decoded once."""
-    parts = [fixed[:-1], b',"status":"', status, b'"']
-    if lemma:
-        parts += [b',"lemma":"', lemma, b'"']
+    more = b',"lemma":"%b"' % lemma if lemma else b""
     if down:
-        parts += [b',"alternatives":["', b'","'.join(down.split()), b'"]']
-    return fixed_part(b"".join([*parts, b"}"]))
+        more += b',"alternatives":["%b"]' % b'","'.join(down.split())
+    return fixed_part(b'%b,"status":"%b"%b}' % (fixed[:-1], status, more))
 
 
 fixed_part = msgspec.json.Decoder(Node).decode

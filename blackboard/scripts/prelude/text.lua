@@ -8,7 +8,7 @@ local EVENTS, META, NODES, STATUS, CLOSED_BY, NAMES, STATEMENTS, OPEN, DEPTHS, A
 local KEYS, EPISODE, KEEP_S, ARGS, NOW
 local FIRST_EXTRA_KEY = 34
 local FAR = 1000 -- depth of a node that nothing connects to the theorem
-local DEPTH_STEP = 10000000 -- more nodes than an episode can have
+local DEPTH_STEP = 10000000 -- more nodes than an episode can have; the same in nodes.py
 
 -- cjson is not there yet when the library is loaded.
 local function text(value)
