@@ -52,9 +52,18 @@ reply = agent_is_full(ARGS.agent, ARGS.per_agent)
 if reply then
   return reply
 end
+local function is_free(node)
+  local holders = words_at(HOLDERS, node)
+  for _, holder in ipairs(holders) do
+    if holder == ARGS.agent then
+      return false
+    end
+  end
+  return #holders < ARGS.per_node and not is_settled(node)
+end
+
 for node in string.gmatch(ARGS.nodes, '%S+') do
-  local is_mine = redis.call('HEXISTS', LEASES, place_of(node, ARGS.agent)) == 1
-  if not is_mine and not is_settled(node) and #words_at(HOLDERS, node) < ARGS.per_node then
+  if is_free(node) then
     return grant(node)
   end
 end
