@@ -76,6 +76,7 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
                 scratch=folder.scratch,
                 workers=settings.workers,
                 unsafe=settings.unsafe_no_sandbox,
+                project=settings.project_path,
             ) as lemma_store,
             open_replies(folder.episodes, Board(episode_store)) as replies,
             background_tasks() as tasks,

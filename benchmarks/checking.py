@@ -215,10 +215,12 @@ async def opened(folder: Path) -> AsyncGenerator[tuple[LemmaStore, Callable[[], 
     ):
         await store.open_problem(EPISODE, source=PROBLEM.replace("theorem target", REV))
 
+        core = await store.ground.library(("MiniCore",))
+
         def bare_fork() -> BareFork:
             place = Path(tempfile.mkdtemp(dir=folder))
-            path = f"{store.core.folder}:{data / 'episodes' / EPISODE / 'modules'}"
-            made.append(BareFork(store.toolchain.library, path, place))
+            path = f"{core.folder}:{data / 'episodes' / EPISODE / 'modules'}"
+            made.append(BareFork(store.ground.toolchain.library, path, place))
             return made[-1]
 
         yield store, bare_fork

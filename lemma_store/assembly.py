@@ -11,6 +11,7 @@ from bus.errors import LeanUnavailable, StatementMismatch
 
 from .glue import embedded
 from .judge import start_judge
+from .lean.leanchecker import second_opinion
 from .policy import ALLOWED_AXIOMS, POLICY_ID
 from .tasks import Answer
 from .types import Assembly, Certificate, Credit, Lemma, Problem
@@ -30,7 +31,8 @@ async def assemble(world: World, root: Lemma) -> Assembly:
     problem = world.problem
     refuse_other_statement(root, problem)
     units = world.closure([root.id])
-    answer = await replay(world, units, root=root)
+    declarations = await replay(world, units, root=root)
+    more = await second_opinion(world.toolchain, world.core, [f"L.{unit.id}" for unit in units], folder=world.modules)
     proof = proof_text(world, units, root)
     await anyio.to_thread.run_sync(write_atomically, world.folder / PROOF, proof.encode())
     certificate = Certificate(
@@ -38,11 +40,11 @@ async def assemble(world: World, root: Lemma) -> Assembly:
         statement=problem.statement.pretty,
         statement_hash=root.statement.hash,
         axioms=root.axioms,
-        kernels=(world.toolchain.kernel,),
+        kernels=(world.toolchain.kernel, *more),
         toolchain=world.toolchain.id,
         library=world.core.id,
         policy=POLICY_ID,
-        declarations=answer,
+        declarations=declarations,
         root=root.name,
         lemmas=tuple(unit.id for unit in units),
         files=_digests(world, units),
@@ -69,8 +71,8 @@ async def replay(world: World, units: list[Lemma], *, root: Lemma) -> int:
     Raises:
         LeanUnavailable: the kernel refuses a module, or the axioms are not those that policy allows.
     """
-    modules = [*world.trusted(), *((f"L.{unit.id}", world.module_path(unit.id)) for unit in units)]
-    async with start_judge(world.toolchain, modules) as judge:
+    lemmas = [(f"L.{unit.id}", world.module_path(unit.id)) for unit in units]
+    async with start_judge(world.toolchain, world.core, [world.problem_module, *lemmas]) as judge:
         found = await judge.look_up(root.name)
         _confirm(found, root)
         return judge.declarations
@@ -90,7 +92,7 @@ def proof_text(world: World, units: list[Lemma], root: Lemma) -> str:
     A text may name lemmas that its proof term came to do without; they stand in it too, so that it elaborates.
     """
     parts = [
-        "prelude\nimport MiniCore\nset_option autoImplicit false",
+        world.core.header().strip(),
         world.problem.source.strip(),
         # Mutual definitions share one text.
         *dict.fromkeys(f"-- {unit.author}\n{unit.source.strip()}" for unit in _readable(world, units)),

@@ -181,7 +181,12 @@ def _declared(words: Sequence[Word], keywords: frozenset[str], namespace: tuple[
 
 def with_scopes(source: str, blocks: Sequence[Block], block: Block) -> str:
     """Return the text of `block` inside the sections, namespaces and variables that it stands in."""
+    heads, tails = scopes_of(source, blocks, block)
+    return "\n".join([*heads, source[block.start : block.end].strip(), *tails])
+
+
+def scopes_of(source: str, blocks: Sequence[Block], block: Block) -> tuple[list[str], list[str]]:
+    """Return what opens the scopes that `block` stands in, outermost first, and what closes them."""
     heads = [source[blocks[at].start : blocks[at].end].strip() for at in block.scopes]
     opened = [head.split()[1:2] for head in heads if head.startswith(("namespace", "section"))]
-    tails = [" ".join(["end", *names]) for names in reversed(opened)]
-    return "\n".join([*heads, source[block.start : block.end].strip(), *tails])
+    return heads, [" ".join(["end", *names]) for names in reversed(opened)]

@@ -38,6 +38,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     judge_ms: int = 20_000
 
 
+class Tools(msgspec.Struct, frozen=True, kw_only=True):
+    """What a statement is elaborated with."""
+
+    world: World
+    lean: ForkServer
+    judge: Judge
+    limits: Limits
+
+
 class _Run(msgspec.Struct, kw_only=True):
     """What the rounds of one check found out."""
 
@@ -54,7 +63,7 @@ class _Run(msgspec.Struct, kw_only=True):
 def header(text: Text, world: World) -> tuple[str, tuple[str, ...]]:
     """Return the header for `text` and the modules it imports: library, problem and the lemmas it mentions."""
     lemmas = [f"L.{lemma.id}" for lemma in world.mentioned(text.words)]
-    imports = ("MiniCore", PROBLEM_MODULE, *lemmas)
+    imports = (*world.core.imports, PROBLEM_MODULE, *lemmas)
     lines = [
         "prelude",
         *(f"import {module}" for module in imports),
@@ -207,9 +216,7 @@ def refuse_unbalanced(text: Text) -> None:
         raise NotLean("the statement closes a bracket that it does not open", messages=[])
 
 
-async def elaborate_statement(
-    statement: str, *, world: World, lean: ForkServer, judge: Judge, limits: Limits
-) -> Statement:
+async def elaborate_statement(statement: str, tools: Tools) -> Statement:
     """Return the closed proposition that `statement` is, as a kernel term's hash and text.
 
     Raises:
@@ -219,12 +226,27 @@ async def elaborate_statement(
     """
     text = take_in(statement)
     refuse_unbalanced(text)
-    head, imports = header(text, world)
+    head, imports = header(text, tools.world)
     # `universe` here is for authors who write `Type u`; unused ones leave no trace in the term.
     opening = f"{head}universe u v w\ntheorem {_STATEMENT} : (\n"
-    done = await lean.run(
+    whole = f"{opening}{text.source}\n) := sorry\n"
+    return await state(
+        whole, theorem=_STATEMENT, text=statement, lines=opening.count("\n"), imports=imports, tools=tools
+    )
+
+
+async def state(
+    source: str, *, theorem: str, text: str, lines: int, imports: tuple[str, ...], tools: Tools
+) -> Statement:
+    """Return what the only theorem of `source` states, whose proof is `sorry` and whose first `lines` are the server's.
+
+    Raises:
+        NotLean, LeanUnavailable: as `elaborate_statement`.
+    """
+    world, limits = tools.world, tools.limits
+    done = await tools.lean.run(
         Elaboration(
-            source=f"{opening}{text.source}\n) := sorry\n".encode(),
+            source=source.encode(),
             lean_path=world.lean_path,
             module=_MODULE,
             wants_artifact=True,
@@ -232,7 +254,7 @@ async def elaborate_statement(
             wall_ms=limits.wall_ms,
         )
     )
-    errors = [item for item in _shifted(done.messages, opening.count("\n")) if item.severity == "error"]
+    errors = [item for item in _shifted(done.messages, lines) if item.severity == "error"]
     if done.outcome != "finished":
         raise LeanUnavailable(f"the statement could not be elaborated: {done.outcome}")
     if errors or done.artifact is None:
@@ -242,8 +264,8 @@ async def elaborate_statement(
             messages=[msgspec.to_builtins(item) for item in errors[:5]],
         )
     with tempfile.TemporaryDirectory(prefix="judge-", dir=world.folder) as folder:
-        task = Question(path=await _save(done.artifact, folder), imports=imports, theorem=_STATEMENT)
-        return _statement(statement, await judge.ask(task, limit_ms=limits.judge_ms))
+        task = Question(path=await _save(done.artifact, folder), imports=imports, theorem=theorem)
+        return _statement(text, await tools.judge.ask(task, limit_ms=limits.judge_ms))
 
 
 def _statement(text: str, answer: Answer) -> Statement:

@@ -1,32 +1,30 @@
 """Verify a theorem of one Lean file: compiled in the sandbox, then replayed in a kernel that never saw the text."""
 
 import contextlib
-import re
 import resource
 import tempfile
 import time
 from pathlib import Path
 
 import anyio
-import anyio.to_thread
 
 from bus.errors import AdapterError
 
 from .blocks import cut
 from .description import LEMMA_PREFIX
+from .ground import open_ground
+from .header import cut_header
 from .intake import MAX_BYTES
 from .judge import start_judge
-from .lean.core_library import ROOT_MODULE, CoreLibrary, build_core_library
+from .lean.core_library import CoreLibrary
 from .lean.elaboration import Elaborated, Elaboration, ForkServer
-from .lean.project import open_project
-from .lean.toolchain import Toolchain, find_toolchain
+from .lean.leanchecker import second_opinion
+from .lean.toolchain import Toolchain
 from .lexing import words
 from .policy import ALLOWED_AXIOMS
-from .reserved import refuse_free_names
 from .tasks import Admit, Judged
 from .verification import NotProved, Verification
 
-_IMPORT = re.compile(r"^(?:prelude|import[ \t]+(?P<module>\S+))[ \t]*$", re.MULTILINE)
 _MODULE = f"{LEMMA_PREFIX}File"
 _HEARTBEATS, _WALL_MS, _JUDGE_MS = 200_000, 120_000, 120_000
 _JUDGE_BYTES = 4 << 30
@@ -54,24 +52,23 @@ async def verify_file(
 
 
 async def _verify(path: Path, *, theorem: str | None, project: Path | None, unsafe: bool) -> Verification:
-    text, imports = _without_header(await _read(path), is_in_project=project is not None)
+    text, imports = cut_header(await _read(path))
     name = theorem or _last_theorem(text)
-    used = await anyio.to_thread.run_sync(open_project, project) if project else None
-    toolchain = used.toolchain if used else await anyio.to_thread.run_sync(find_toolchain)
-    readable = used.search_path if used else ()
     with tempfile.TemporaryDirectory(prefix="verify-") as work:
-        async with ForkServer(toolchain, scratch=Path(work) / "scratch", readable=readable, unsafe=unsafe) as lean:
-            core = used.library(imports) if used else await build_core_library(toolchain, lean=lean)
-            artifact = Path(work) / "File.olean"
-            await anyio.Path(artifact).write_bytes(await _compile(text, imports, lean=lean, core=core))
-        unit, declarations = await _replay(artifact, name, toolchain=toolchain, core=core)
-    reasons = unproved(unit)
+        async with open_ground(project=project, scratch=Path(work) / "scratch", unsafe=unsafe) as ground:
+            toolchain, core = ground.toolchain, await ground.library(imports)
+            artifact = anyio.Path(work, "L", "File.olean")
+            await artifact.parent.mkdir()
+            await artifact.write_bytes(await _compile(text, lean=ground.lean, core=core))
+        unit, declarations = await _replay(Path(artifact), name, toolchain=toolchain, core=core)
+        reasons = unproved(unit)
+        more = () if reasons else await second_opinion(toolchain, core, [_MODULE], folder=Path(work))
     return Verification(
         is_proved=not reasons,
         theorem=name,
         statement=unit.pretty,
         axioms=unit.axioms,
-        kernels=(toolchain.kernel,),
+        kernels=(toolchain.kernel, *more),
         reasons=reasons,
         modules=len(core.modules) + 1,
         declarations=declarations,
@@ -88,23 +85,6 @@ async def _read(path: Path) -> str:
         raise NotProved(f"{path.name} is not UTF-8: {error}") from error
 
 
-def _without_header(text: str, *, is_in_project: bool) -> tuple[str, list[str]]:
-    """Return the text with its header blanked, so that lines keep their numbers, and the modules it imports."""
-    if is_in_project:
-        named = [found["module"] for found in _IMPORT.finditer(text) if found["module"]]
-        implied = [] if re.search(r"^prelude\b", text, re.MULTILINE) else ["Init"]
-        return _IMPORT.sub("", text), list(dict.fromkeys([*implied, *named]))
-    imports = list(
-        dict.fromkeys([ROOT_MODULE, *(found["module"] for found in _IMPORT.finditer(text) if found["module"])])
-    )
-    for module in imports:
-        if module.split(".")[0] != ROOT_MODULE:
-            raise NotProved(
-                f"the file imports {module}, which is no part of the core library; name its project with --project"
-            )
-    return _IMPORT.sub("", text), imports
-
-
 def _last_theorem(text: str) -> str:
     names = [name for block in cut(words(text), len(text)) for name in block.theorems]
     if not names:
@@ -112,11 +92,11 @@ def _last_theorem(text: str) -> str:
     return names[-1]
 
 
-async def _compile(text: str, imports: list[str], *, lean: ForkServer, core: CoreLibrary) -> bytes:
-    header = ["prelude", *(f"import {module}" for module in imports), "set_option autoImplicit false", ""]
+async def _compile(text: str, *, lean: ForkServer, core: CoreLibrary) -> bytes:
+    header = core.header()
     done = await lean.run(
         Elaboration(
-            source=("\n".join(header) + text).encode(),
+            source=(header + text).encode(),
             lean_path=core.lean_path,
             module=_MODULE,
             wants_artifact=True,
@@ -126,7 +106,7 @@ async def _compile(text: str, imports: list[str], *, lean: ForkServer, core: Cor
     )
     if done.outcome == "finished" and done.artifact is not None:
         return done.artifact
-    raise NotProved(*_complaints(done, lines=len(header) - 1))
+    raise NotProved(*_complaints(done, lines=header.count("\n")))
 
 
 def _complaints(done: Elaborated, *, lines: int) -> list[str]:
@@ -141,10 +121,9 @@ def _complaints(done: Elaborated, *, lines: int) -> list[str]:
 
 async def _replay(artifact: Path, name: str, *, toolchain: Toolchain, core: CoreLibrary) -> tuple[Judged, int]:
     """Return what a new kernel holds under `name` once it has accepted the library and the whole file."""
-    async with start_judge(toolchain, [(ROOT_MODULE, module.artifact) for module in core.modules]) as judge:
+    async with start_judge(toolchain, core) as judge:
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(judge.pid, resource.RLIMIT_AS, (_JUDGE_BYTES, _JUDGE_BYTES))
-        await refuse_free_names(judge)
         admitted = await judge.ask(Admit(module=_MODULE, path=str(artifact)), limit_ms=_JUDGE_MS)
         if admitted.status == "refused":
             raise NotProved(admitted.reason)

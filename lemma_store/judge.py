@@ -17,12 +17,14 @@ import msgspec
 import structlog
 from anyio.abc import SocketAttribute
 
-from bus.errors import LeanUnavailable
+from bus.errors import BadProblem, LeanUnavailable
 from bus.tasks import background_tasks
 
 from .description import LEMMA_PREFIX
+from .lean.core_library import CoreLibrary
 from .lean.jobs import frame, take_frame
 from .lean.toolchain import Toolchain
+from .policy import COMPUTED
 from .tasks import Admit, Answer, Ask, LookUp, Split, Start, Task
 
 _answers = msgspec.msgpack.Decoder(Answer)
@@ -30,7 +32,8 @@ _asks = msgspec.msgpack.Encoder()
 COMMAND = (sys.executable, "-P", "-m", "lemma_store.judge_process")
 _log = structlog.get_logger()
 _GRACE_S = 10
-_START_S = 60
+_START_MS, _START_MS_PER_MB = 120_000, 3_000
+"""For a replay at the start: it takes about a second a megabyte where nothing else runs."""
 _CHUNK_BYTES = 1 << 18
 
 
@@ -115,13 +118,27 @@ class Judge:
         """Return what the kernel holds under `name`, or a refusal."""
         return await self.ask(LookUp(name=name))
 
+    async def refuse_free_names(self) -> None:
+        """Return when what it holds declares everything that the kernel computes by name.
+
+        Raises:
+            BadProblem: a text could declare such a name, and the kernel would believe it to be the usual function.
+        """
+        for name in COMPUTED:
+            if (await self.look_up(name)).status != "done":
+                hint = "import all of the toolchain's core: Init, or MiniCore"
+                reason = f"the imports leave the name {name} free, which the kernel computes specially"
+                raise BadProblem(reason, hint=hint)
+
     async def begin(self, task: Start | Admit) -> None:
         """Hold modules before it is used.
 
         Raises:
             LeanUnavailable: it did not start, or the kernel refuses one of the modules.
         """
-        answer = await self.ask(task, limit_ms=_START_S * 1000)
+        paths = [task.path] if isinstance(task, Admit) else [path for _, path in task.modules]
+        size = sum([(await anyio.Path(path).stat()).st_size for path in paths])
+        answer = await self.ask(task, limit_ms=_START_MS + (size >> 20) * _START_MS_PER_MB)
         if answer.status != "done":
             raise LeanUnavailable(f"the judge did not start: {answer.reason}")
         modules = [task.module] if isinstance(task, Admit) else [name for name, _ in task.modules]
@@ -210,11 +227,14 @@ async def _spoken_to(end: socket.socket) -> AsyncGenerator[Judge]:
 
 
 @asynccontextmanager
-async def start_judge(toolchain: Toolchain, modules: Sequence[tuple[str, Path]]) -> AsyncGenerator[Judge]:
-    """Run a judge that has replayed `modules` — `(name, path)` in dependency order — from an empty environment.
+async def start_judge(
+    toolchain: Toolchain, core: CoreLibrary, more: Sequence[tuple[str, Path]] = ()
+) -> AsyncGenerator[Judge]:
+    """Run a judge that has replayed `core` and `more` — `(name, path)` in dependency order — from an empty environment.
 
     Raises:
         LeanUnavailable: it did not start, or the kernel refuses one of the modules.
+        BadProblem: the library leaves names free which the kernel computes specially.
     """
     ours, theirs = socket.socketpair()
     async with _spoken_to(ours) as judge:
@@ -233,9 +253,11 @@ async def start_judge(toolchain: Toolchain, modules: Sequence[tuple[str, Path]])
                     Start(
                         library=str(toolchain.library),
                         version=toolchain.version,
-                        modules=[(name, str(path)) for name, path in modules],
+                        modules=[(name, str(path)) for name, path in (*core.replayed, *more)],
+                        imports=core.imports,
                     )
                 )
+                await judge.refuse_free_names()
                 yield judge
             finally:
                 # Its forks die with it; it may be dead already.

@@ -117,7 +117,8 @@ class JudgeProcess:
         self._is_tidy = False
         self._drop_spare()
         if isinstance(ask.task, Start):
-            self._session = Session(Path(ask.task.library), version=ask.task.version)
+            start = ask.task
+            self._session = Session(Path(start.library), version=start.version, imports=start.imports)
             modules = [Admit(module=name, path=path) for name, path in ask.task.modules]
         else:
             assert isinstance(ask.task, Admit)

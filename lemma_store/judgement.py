@@ -12,7 +12,7 @@ import msgspec
 from .declarations import Declaration, Kind, Module
 from .description import LEMMA_PREFIX, described
 from .harvest import Harvest, Unit, content_id, content_name, public, rename_with, renaming
-from .lean.core_library import ROOT_MODULE
+from .lean.core_library import LIBRARY
 from .lean.kernel import KernelLimit
 from .lean.olean import read_module
 from .policy import is_allowed_extension
@@ -216,8 +216,8 @@ class _Bench:
         session = self._session
         path = Path(self._task.folder) / f"{content}.olean"
         origins = {session.known[name].module for name in unit.known}
-        modules = origins - {ROOT_MODULE} | {f"{LEMMA_PREFIX}{session.unit_ids[use]}" for use in uses}
-        imports = [undotted(module) for module in (ROOT_MODULE, *sorted(modules))]
+        modules = origins - {LIBRARY} | {f"{LEMMA_PREFIX}{session.unit_ids[use]}" for use in uses}
+        imports = [undotted(module) for module in (*session.imports, *sorted(modules))]
         order = [item.name for item in in_dependency_order(renamed, session.terms)]
         session.kernel.write_module(path, imports=imports, names=order)
         # The bytes that are published are read back: they must hold the very terms that the kernel accepted.

@@ -1,4 +1,4 @@
-"""The judges that run: one that holds the core library, and one per episode in which something is going on."""
+"""The judges that run: one per library that holds nothing else, one per episode in which something is going on."""
 
 from typing import cast
 
@@ -7,10 +7,10 @@ import anyio.abc
 import msgspec
 import structlog
 
-from bus.errors import LeanUnavailable
+from bus.errors import BadProblem, LeanUnavailable
 
 from .judge import Judge, start_judge
-from .lean.core_library import ROOT_MODULE, CoreLibrary
+from .lean.core_library import CoreLibrary
 from .lean.toolchain import Toolchain
 from .world import World
 
@@ -29,26 +29,25 @@ class _Running(msgspec.Struct, kw_only=True):
 class Judges:
     """Starts a judge when an episode needs one, and again when it died.
 
-    The core library is replayed once: the judges of episodes split from the one that holds it and nothing else.
+    A library is replayed once: the judges of episodes split from the one that holds it and nothing else.
     """
 
-    def __init__(self, toolchain: Toolchain, core: CoreLibrary, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, toolchain: Toolchain, tasks: anyio.abc.TaskGroup) -> None:
         self._toolchain = toolchain
-        self._core = core
         self._tasks = tasks
         self._running: dict[str, _Running] = {}
-        self._library: Judge | None = None
+        self._libraries: dict[str, Judge] = {}
         self._starting = anyio.Lock()
 
-    def prepare(self) -> None:
-        """Replay the core library in the background: a judge is needed soon."""
-        if self._library is None:
-            self._tasks.start_soon(self._prepare)
+    def prepare(self, core: CoreLibrary) -> None:
+        """Replay a library in the background: a judge is needed soon."""
+        if core.id not in self._libraries:
+            self._tasks.start_soon(self._prepare, core)
 
-    async def _prepare(self) -> None:
+    async def _prepare(self, core: CoreLibrary) -> None:
         try:
-            await self._library_judge()
-        except LeanUnavailable as error:
+            await self._library_judge(core)
+        except (LeanUnavailable, BadProblem) as error:
             _log.warning("judge_unavailable", reason=error.message)  # who needs it will be told
 
     async def get(self, world: World) -> Judge:
@@ -79,7 +78,7 @@ class Judges:
 
     async def _start(self, world: World) -> _Running:
         # The judge outlives the call that needs it first, so a task of the store hosts it.
-        judge: Judge = await self._tasks.start(self._host, world, await self._library_judge())
+        judge: Judge = await self._tasks.start(self._host, world, await self._library_judge(world.core))
         _log.info("judge_started", episode=world.problem.episode, lemmas=len(judge.held), pid=judge.pid)
         return _Running(judge=judge)
 
@@ -95,15 +94,14 @@ class Judges:
                 with anyio.move_on_after(IDLE_S):
                     await judge.ended.wait()
 
-    async def _library_judge(self) -> Judge:
+    async def _library_judge(self, core: CoreLibrary) -> Judge:
         async with self._starting:
-            library = self._library
+            library = self._libraries.get(core.id)
             if library is None or not library.is_alive:
-                library = self._library = cast(Judge, await self._tasks.start(self._host_library))
+                library = self._libraries[core.id] = cast(Judge, await self._tasks.start(self._host_library, core))
             return library
 
-    async def _host_library(self, *, task_status: anyio.abc.TaskStatus[Judge]) -> None:
-        modules = [(ROOT_MODULE, module.artifact) for module in self._core.modules]
-        async with start_judge(self._toolchain, modules) as judge:
+    async def _host_library(self, core: CoreLibrary, *, task_status: anyio.abc.TaskStatus[Judge]) -> None:
+        async with start_judge(self._toolchain, core) as judge:
             task_status.started(judge)
             await judge.ended.wait()

@@ -9,6 +9,15 @@ ALLOWED_AXIOMS: dict[str, str] = {
 }
 """Axiom → digest of its exact type, so that a library cannot smuggle in another meaning under the name."""
 
+COMPUTED = tuple(
+    f"Nat.{name}"
+    for name in (
+        "succ", "add", "sub", "mul", "div", "mod", "pow", "gcd", "beq", "ble", "land", "lor", "xor", "shiftLeft",
+        "shiftRight", "log2",
+    )
+)  # fmt: skip
+"""Names that the kernel computes specially: a trusted library must declare them, so that nobody else can."""
+
 POLICY_VERSION = 1
 
 POLICY_ID = hashlib.sha256(repr((POLICY_VERSION, sorted(ALLOWED_AXIOMS.items()))).encode()).hexdigest()[:16]

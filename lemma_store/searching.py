@@ -6,25 +6,15 @@ import msgspec
 
 from bus.errors import BadArguments
 
-from .checking import Limits, elaborate_statement, header
+from .checking import Tools, elaborate_statement, header
 from .intake import take_in
-from .judge import Judge
-from .lean.elaboration import Elaboration, ForkServer
+from .lean.elaboration import Elaboration
 from .types import Hit, Lemma
 from .world import World
 
 _MAX_LIMIT = 15
 _CANDIDATES = 24
 _HEARTBEATS, _WALL_MS = 400, 8_000
-
-
-class Tools(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search works with."""
-
-    world: World
-    lean: ForkServer
-    judge: Judge
-    limits: Limits
 
 
 def find_known(world: World, *, q: str, statement: str, mode: str, limit: int) -> list[Hit]:
@@ -43,9 +33,7 @@ async def find(tools: Tools, *, q: str, statement: str, mode: str, limit: int) -
         case "same" | "closes" if not statement:
             raise BadArguments(f"mode {mode} needs a statement", hint="give `statement` as a closed proposition")
         case "same":
-            wanted = await elaborate_statement(
-                statement, world=tools.world, lean=tools.lean, judge=tools.judge, limits=tools.limits
-            )
+            wanted = await elaborate_statement(statement, tools)
             return [_hit(lemma, "same") for lemma in tools.world.lemmas() if lemma.statement.hash == wanted.hash][
                 : _bounded(limit)
             ]

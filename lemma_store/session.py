@@ -31,11 +31,13 @@ class Session:
     Each module is read by the memory-safe reader and sent to the kernel from terms; nothing is mapped or imported.
     """
 
-    def __init__(self, library: Path, *, version: str) -> None:
+    def __init__(self, library: Path, *, version: str, imports: tuple[str, ...] = ()) -> None:
         self.terms = Terms()
         self.kernel = Kernel(library, self.terms)
         self.known: dict[Name, Known] = {}
         self.version = version
+        self.imports = imports
+        """What a written module imports to have all of the trusted library."""
         self.unit_ids: dict[str, str] = {}
         """Stored name → content id of every unit of agents' work that it holds."""
         self.unit_names: dict[str, tuple[str, ...]] = {}

@@ -8,7 +8,6 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import anyio.lowlevel
-import anyio.to_thread
 import msgspec
 
 from bus.errors import LeanUnavailable, UnknownId
@@ -16,12 +15,10 @@ from bus.tasks import background_tasks
 
 from . import assembly, checking, searching, withdrawal
 from .glue import compose_source, glue_source, has_expected_shape
+from .ground import Ground, open_ground
 from .in_redis import LemmaIndex
 from .judge import Judge
 from .judges import Judges
-from .lean.core_library import CoreLibrary, build_core_library
-from .lean.elaboration import ForkServer
-from .lean.toolchain import Toolchain, find_toolchain
 from .opening import draft_problem, lock
 from .problem_text import split
 from .publication import MAX_TRIES, Outdated, Publication
@@ -40,18 +37,16 @@ class LemmaStore:
     """
 
     def __init__(
-        self, folder: Path, *, toolchain: Toolchain, core: CoreLibrary, lean: ForkServer, index: LemmaIndex,
-        limits: checking.Limits, tasks: anyio.abc.TaskGroup,
+        self, folder: Path, *, ground: Ground, index: LemmaIndex, limits: checking.Limits, tasks: anyio.abc.TaskGroup
     ) -> None:  # fmt: skip
         self._folder = folder
-        self.toolchain = toolchain
-        self.core = core
-        self._lean = lean
+        self.ground = ground
+        self._lean = ground.lean
         self._index = index
         self._limits = limits
         self._publication = Publication(index)
         self._worlds: dict[str, World] = {}
-        self._judges = Judges(toolchain, core, tasks)
+        self._judges = Judges(ground.toolchain, tasks)
         self._opening = anyio.Lock()
 
     async def open_problem(self, episode: str, *, source: str, theorem: str | None = None) -> Problem:
@@ -66,12 +61,13 @@ class LemmaStore:
         if existing is not None:
             return existing
         text = split(source, theorem=theorem)
-        self._judges.prepare()
-        draft = await draft_problem(episode, text=text, folder=folder, lean=self._lean, core=self.core)
-        world = World(folder, core=self.core, toolchain=self.toolchain, problem=draft)
+        core = await self.ground.library(text.imports)
+        self._judges.prepare(core)
+        draft = await draft_problem(episode, text=text, folder=folder, lean=self._lean, core=core)
+        world = World(folder, core=core, toolchain=self.ground.toolchain, problem=draft)
         judge = await self._judges.get(world)
         try:
-            world.problem = await lock(world, source=source, lean=self._lean, judge=judge, limits=self._limits)
+            world.problem = await lock(text, source=source, tools=self._tools(world, judge))
         except BaseException:
             self._judges.release(episode)
             raise
@@ -89,9 +85,7 @@ class LemmaStore:
             NotLean, UnsafeSource, TooLarge, LeanUnavailable: see `checking.elaborate_statement`.
         """
         world, judge = await self._get(episode)
-        return await checking.elaborate_statement(
-            statement, world=world, lean=self._lean, judge=judge, limits=self._limits
-        )
+        return await checking.elaborate_statement(statement, self._tools(world, judge))
 
     async def check(self, episode: str, *, author: str, source: str) -> CheckReport:
         """Check a text; every theorem in it that the judge accepts enters the store.
@@ -192,8 +186,7 @@ class LemmaStore:
         if mode in ("text", "uses"):
             return searching.find_known(await self._world(episode), q=q, statement=statement, mode=mode, limit=limit)
         world, judge = await self._get(episode)
-        tools = searching.Tools(world=world, lean=self._lean, judge=judge, limits=self._limits)
-        return await searching.find(tools, q=q, statement=statement, mode=mode, limit=limit)
+        return await searching.find(self._tools(world, judge), q=q, statement=statement, mode=mode, limit=limit)
 
     async def assemble(self, episode: str, lemma: str) -> Assembly:
         """Replay everything from an empty environment to the target and write the certificate.
@@ -253,11 +246,19 @@ class LemmaStore:
         world = await self._world(episode)
         return world, await self._judges.get(world)
 
+    def _tools(self, world: World, judge: Judge) -> checking.Tools:
+        return checking.Tools(world=world, lean=self._lean, judge=judge, limits=self._limits)
+
     async def _load(self, episode: str) -> World:
         problem = read_problem(self._folder / episode)
         if problem is None:
             raise UnknownId(f"episode {episode!r} has no problem here", nearest=[])
-        world = World(self._folder / episode, core=self.core, toolchain=self.toolchain, problem=problem)
+        core = await self.ground.library(problem.imports)
+        if problem.library not in ("", core.id):
+            raise LeanUnavailable(
+                f"episode {episode!r} rests on a library that was built anew since", hint="open the problem again"
+            )
+        world = World(self._folder / episode, core=core, toolchain=self.ground.toolchain, problem=problem)
         for unit in await self._index.all(episode):
             world.remember(unit)
         world.revoked.update(await self._index.revoked(episode))
@@ -273,19 +274,15 @@ async def _folder(world: World) -> AsyncGenerator[str]:
 @asynccontextmanager
 async def open_lemma_store(
     folder: Path, *, index: LemmaIndex, scratch: Path, workers: int = 2, unsafe: bool = False,
-    limits: checking.Limits | None = None,
+    limits: checking.Limits | None = None, project: Path | None = None,
 ) -> AsyncGenerator[LemmaStore]:  # fmt: skip
-    """Open the store whose episodes lie in `folder`, with Lean running; builds the core library when missing.
+    """Open the store whose episodes lie in `folder`, with Lean running.
 
     Raises:
-        LeanUnavailable: the toolchain is missing or not the pinned one.
-        NoSandbox: checks could not be confined, and `unsafe` is not given.
+        BadProblem, LeanUnavailable, NoSandbox: see `open_ground`.
     """
-    toolchain = await anyio.to_thread.run_sync(find_toolchain)
-    async with ForkServer(toolchain, scratch=scratch, readable=[folder], workers=workers, unsafe=unsafe) as lean:
-        core = await build_core_library(toolchain, lean=lean)
-        async with background_tasks() as tasks:
-            yield LemmaStore(
-                folder, toolchain=toolchain, core=core, lean=lean, index=index, limits=limits or checking.Limits(),
-                tasks=tasks,
-            )  # fmt: skip
+    async with (
+        open_ground(project=project, scratch=scratch, readable=[folder], workers=workers, unsafe=unsafe) as ground,
+        background_tasks() as tasks,
+    ):
+        yield LemmaStore(folder, ground=ground, index=index, limits=limits or checking.Limits(), tasks=tasks)

@@ -11,6 +11,9 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
     modules: list[tuple[str, str]]
     """`(module name, path)` in dependency order."""
 
+    imports: tuple[str, ...] = ()
+    """What a module imports to have all of the library."""
+
 
 class Split(msgspec.Struct, frozen=True, kw_only=True, tag="split"):
     """Become two: the other one holds the same and listens on the socket that comes with this question."""

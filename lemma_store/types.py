@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from .lean.core_library import ROOT_MODULE
 from .lean.messages import LeanMessage
 
 __all__ = [
@@ -119,6 +120,15 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     names: tuple[str, ...]
     """Constants that the definitions declare and a person would write."""
+
+    imports: tuple[str, ...] = (ROOT_MODULE,)
+    """Modules of the library that it rests on."""
+
+    library: str = ""
+    """Id of that library."""
+
+    context: str = ""
+    """For reading: the sources of the project's modules that it imports."""
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,23 +4,21 @@ import tempfile
 import time
 from pathlib import Path
 
-import anyio
-import anyio.to_thread
 import msgspec
 
 from bus.errors import AdapterError
 
 from .assembly import CERTIFICATE, sha256
-from .checking import Limits, elaborate_statement
+from .checking import Limits, Tools
+from .ground import Ground, open_ground
 from .judge import start_judge
-from .lean.core_library import ROOT_MODULE, build_core_library
-from .lean.elaboration import ForkServer
-from .lean.toolchain import Toolchain, find_toolchain
-from .opening import compile_definitions
+from .lean.leanchecker import second_opinion
+from .lean.project import ID_PREFIX
+from .opening import compile_definitions, lock_statement, unlocked
 from .policy import ALLOWED_AXIOMS, POLICY_ID
-from .problem_text import ProblemText, split
+from .problem_text import split
 from .tasks import Admit, Judged
-from .types import Certificate, Problem, Statement
+from .types import Certificate, Statement
 from .world import PROBLEM_MODULE, World, write_atomically
 
 
@@ -58,15 +56,15 @@ class NotProved(Exception):
         self.reasons = reasons
 
 
-async def verify(path: Path, *, unsafe: bool = False) -> Verification:
-    """Verify the certificate in `path`, or the only one below it.
+async def verify(path: Path, *, project: Path | None = None, unsafe: bool = False) -> Verification:
+    """Verify the certificate in `path`, or the only one below it; `project` is the Lake project that it rests on.
 
     Nothing is taken from a server or a cache: the core library and the problem are compiled anew, the target is
     elaborated anew, and the stored modules are replayed in a new kernel.
     """
     began = time.monotonic()
     try:
-        found = await _verify(_certificate_folder(path), unsafe=unsafe)
+        found = await _verify(_certificate_folder(path), project=project, unsafe=unsafe)
     except NotProved as failure:
         found = Verification(is_proved=False, reasons=failure.reasons)
     except AdapterError as error:
@@ -85,18 +83,23 @@ def _certificate_folder(path: Path) -> Path:
     return found[0].parent
 
 
-async def _verify(folder: Path, *, unsafe: bool) -> Verification:
+async def _verify(folder: Path, *, project: Path | None, unsafe: bool) -> Verification:
     try:
         certificate = msgspec.json.decode((folder / CERTIFICATE).read_bytes(), type=Certificate)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise NotProved(f"the certificate cannot be read: {error}") from error
     _compare_files(folder, certificate)
-    toolchain = await anyio.to_thread.run_sync(find_toolchain)
-    if (certificate.toolchain, certificate.policy) != (toolchain.id, POLICY_ID):
-        raise NotProved("the certificate was made with another toolchain or policy")
-    with tempfile.TemporaryDirectory(prefix="verify-") as work:
-        async with ForkServer(toolchain, scratch=Path(work) / "scratch", readable=[Path(work)], unsafe=unsafe) as lean:
-            return await _replay(folder, certificate, toolchain=toolchain, lean=lean, work=Path(work))
+    if certificate.library.startswith(ID_PREFIX) is (project is None):
+        wanted = "rests on no Lake project; leave --project out" if project else "rests on a Lake project"
+        raise NotProved(f"the certificate {wanted}{'' if project else '; name it with --project'}")
+    with tempfile.TemporaryDirectory(prefix="verify-") as name:
+        work = Path(name)
+        async with open_ground(
+            project=project, scratch=work / "scratch", readable=[work], unsafe=unsafe, cache=work / "cache"
+        ) as ground:
+            if (certificate.toolchain, certificate.policy) != (ground.toolchain.id, POLICY_ID):
+                raise NotProved("the certificate was made with another toolchain or policy")
+            return await _replay(folder, certificate, ground=ground, work=work)
 
 
 def _compare_files(folder: Path, certificate: Certificate) -> None:
@@ -108,22 +111,20 @@ def _compare_files(folder: Path, certificate: Certificate) -> None:
             raise NotProved(f"{name} is not the file that the certificate names")
 
 
-async def _replay(
-    folder: Path, certificate: Certificate, *, toolchain: Toolchain, lean: ForkServer, work: Path
-) -> Verification:
-    core = await build_core_library(toolchain, lean=lean, cache=work / "cache")
+async def _replay(folder: Path, certificate: Certificate, *, ground: Ground, work: Path) -> Verification:
+    toolchain, lean = ground.toolchain, ground.lean
     text = split((folder / "problem.lean").read_text(), theorem=certificate.theorem)
+    core = await ground.library(text.imports)
     artifact = await compile_definitions(text.definitions, lean=lean, core=core)
     fresh = work / "modules" / f"{PROBLEM_MODULE}.olean"
     write_atomically(fresh, artifact)
-    trusted = [*((ROOT_MODULE, module.artifact) for module in core.modules), (PROBLEM_MODULE, fresh)]
     lemmas = [(f"L.{ident}", folder / "modules" / "L" / f"{ident}.olean") for ident in certificate.lemmas]
     if missing := [name for name, path in lemmas if str(path.relative_to(folder)) not in certificate.files]:
         raise NotProved(f"the certificate does not name the file of {missing[0]}")
-    world = World(work, core=core, toolchain=toolchain, problem=_draft(text))
-    async with start_judge(toolchain, trusted) as judge:
+    world = World(work, core=core, toolchain=toolchain, problem=unlocked("verification", text, core))
+    async with start_judge(toolchain, core, [(PROBLEM_MODULE, fresh)]) as judge:
         # The target is locked before the kernel hears of any lemma.
-        wanted = await elaborate_statement(text.statement, world=world, lean=lean, judge=judge, limits=Limits())
+        wanted = await lock_statement(text, Tools(world=world, lean=lean, judge=judge, limits=Limits()))
         declarations = judge.declarations
         for name, path in lemmas:
             admitted = await judge.ask(Admit(module=name, path=str(path)))
@@ -133,9 +134,12 @@ async def _replay(
         answer = await judge.look_up(certificate.root)
     if answer.status != "done":
         raise NotProved(answer.reason)
+    for _, path in lemmas:
+        write_atomically(work / "modules" / "L" / path.name, path.read_bytes())
+    more = await second_opinion(toolchain, core, [name for name, _ in lemmas], folder=work / "modules")
     found = Verification(
         is_proved=True, theorem=text.theorem, statement=answer.judged[0].pretty, axioms=answer.judged[0].axioms,
-        kernels=(toolchain.kernel,), modules=len(trusted) + len(lemmas),
+        kernels=(toolchain.kernel, *more), modules=len(core.modules) + 1 + len(lemmas),
         declarations=declarations,
     )  # fmt: skip
     reasons = [*_unproved(answer.judged[0], wanted, certificate), *_untrue(certificate, found, library=core.id)]
@@ -166,8 +170,3 @@ def _untrue(certificate: Certificate, found: Verification, *, library: str) -> l
         "declarations": (certificate.declarations, found.declarations),
     }
     return [f"the certificate says {name} {one}, not {two}" for name, (one, two) in claims.items() if one != two]
-
-
-def _draft(text: ProblemText) -> Problem:
-    statement = Statement(text=text.statement, pretty=text.statement, hash="")
-    return Problem(episode="verification", theorem=text.theorem, source=text.definitions, names=(), statement=statement)

@@ -74,7 +74,7 @@ async def recheck(world: World) -> Recheck:
     kept: list[str] = []
     refused: dict[str, str] = {}
     undecided: dict[str, str] = {}
-    async with start_judge(world.toolchain, world.trusted()) as judge:
+    async with start_judge(world.toolchain, world.core, [world.problem_module]) as judge:
         for unit in world.closure([unit.id for unit in world.units()]):
             answer = await judge.ask(Admit(module=f"L.{unit.id}", path=str(world.module_path(unit.id))))
             found = await judge.look_up(unit.name) if answer.status == "done" else answer

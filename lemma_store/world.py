@@ -12,7 +12,7 @@ import msgspec
 from bus.errors import UnknownId
 
 from .description import LEMMA_PREFIX
-from .lean.core_library import ROOT_MODULE, CoreLibrary
+from .lean.core_library import CoreLibrary
 from .lean.toolchain import Toolchain
 from .policy import POLICY_ID
 from .tasks import Admit
@@ -59,16 +59,16 @@ class World:
     @property
     def lean_path(self) -> tuple[str, ...]:
         """Search path of a check."""
-        return str(self.core.folder), str(self.modules)
+        return *self.core.lean_path, str(self.modules)
 
-    def trusted(self) -> list[tuple[str, Path]]:
-        """Return the modules that the operator vouches for, in dependency order."""
-        core = [(ROOT_MODULE, module.artifact) for module in self.core.modules]
-        return [*core, (PROBLEM_MODULE, self.modules / f"{PROBLEM_MODULE}.olean")]
+    @property
+    def problem_module(self) -> tuple[str, Path]:
+        """Name and file of the module that the operator vouches for besides the library."""
+        return PROBLEM_MODULE, self.modules / f"{PROBLEM_MODULE}.olean"
 
     def problem_admission(self) -> Admit:
         """Return the problem's module as a judge takes it."""
-        module, path = self.trusted()[-1]
+        module, path = self.problem_module
         return Admit(module=module, path=str(path))
 
     def admission(self, unit: Lemma) -> Admit:

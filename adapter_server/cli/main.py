@@ -12,6 +12,7 @@ from .adapter_commands import app as versions
 from .bench_command import bench
 from .evolve_commands import app as evolution
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, OK, SERVICE_FAILURE
+from .run_command import run
 from .verify_command import verify
 from .withdraw_commands import recheck, revoke
 
@@ -24,7 +25,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # brackets in help texts are meant as they stand, and rich takes time to load
 )
 
-Problem = Annotated[str | None, typer.Argument(help="A .smt2 (TIP) or .lean file, or the name of a shipped problem.")]
 Team = Annotated[str, typer.Option(help="Who works: KIND:COUNT[,KIND:COUNT…]. Kinds: tactician, codex, claude.")]
 Seconds = Annotated[float, typer.Option("--time", min=0.1, help="Seconds for the team.")]
 Out = Annotated[Path | None, typer.Option(help="Run folder to make; default: runs/PROBLEM-N.")]
@@ -45,7 +45,7 @@ episodes = typer.Typer(help="Keep an episode as a file, or move it to another ma
 app.add_typer(episodes, name="episode")
 app.add_typer(versions, name="adapter")
 app.add_typer(evolution, name="evolve")
-for command in (verify, revoke, recheck, bench):
+for command in (run, verify, revoke, recheck, bench):
     app.command()(command)
 
 
@@ -62,6 +62,9 @@ def serve(
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Lean checks at the same time.  [ADAPTER_WORKERS, cores]")] = None,
     adapter: Annotated[str | None, typer.Option(help="Adapter version: id or folder.  [ADAPTER_BUNDLE]")] = None,
+    project: Annotated[
+        Path | None, typer.Option(help="Lake project whose toolchain and modules problems may use.  [ADAPTER_PROJECT]")
+    ] = None,
     unsafe_no_sandbox: Annotated[
         bool | None, typer.Option("--unsafe-no-sandbox", help="Run Lean text without a sandbox.")
     ] = None,
@@ -80,8 +83,8 @@ def serve(
     given = {
         "conformance": conformance,
         "host": host, "port": port, "data": data, "store_url": store_url, "store_binary": store_binary,
-        "workers": workers, "adapter": adapter, "unsafe_no_sandbox": unsafe_no_sandbox, "log_level": log_level,
-        "log_format": log_format,
+        "workers": workers, "adapter": adapter, "project": project,
+        "unsafe_no_sandbox": unsafe_no_sandbox, "log_level": log_level, "log_format": log_format,
     }  # fmt: skip
     settings = load_settings(given)
     from .serve import run_serve
@@ -103,45 +106,6 @@ def demo(
     from .demo import run_demo
 
     return run_demo(team=team, seconds=seconds, out=out, seed=seed, is_unsafe=unsafe_no_sandbox, is_json=as_json)
-
-
-@app.command()
-def run(
-    problem: Problem = None,
-    *,
-    team: Team = "tactician:5",
-    seconds: Seconds = 60.0,
-    out: Out = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
-    server: Annotated[str | None, typer.Option(help="Use the daemon at this URL instead of one of its own.")] = None,
-    token_file: Annotated[
-        Path | None, typer.Option(help="Operator token for --server: DATA/operator.token.  [ADAPTER_TOKEN]")
-    ] = None,
-    seed: Seed = 0,
-    model: Annotated[
-        list[str] | None, typer.Option(help="Model of codex and claude agents: NAME or KIND=NAME, also several times.")
-    ] = None,
-    reasoning: Annotated[
-        list[str] | None, typer.Option(help="How long they think, in the host's words: VALUE or KIND=VALUE.")
-    ] = None,
-    agent_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that each of them may use.")] = None,
-    agent_turns: Annotated[int | None, typer.Option(min=1, help="Turns that each of them may take.")] = None,
-    agent_seconds: Annotated[float | None, typer.Option(min=1, help="Seconds that each of them may work.")] = None,
-    unsafe_no_sandbox: Unsafe = False,
-    as_json: AsJson = False,
-) -> int:
-    """Let a team prove a problem. Exit code 0: solved, 1: unsolved, 2: bad input, 3: a service failed, 4: refuted."""
-    from .run import go_on, hosting_of, start_run
-
-    if resume is not None:
-        return go_on(resume, problem=problem, seconds=seconds, token_file=token_file, is_json=as_json)
-    hosting = hosting_of(
-        models=model or (), reasoning=reasoning or (), tokens=agent_tokens, turns=agent_turns, seconds=agent_seconds
-    )
-    return start_run(
-        problem, team=team, seconds=seconds, out=out, server=server, token_file=token_file, seed=seed, hosting=hosting,
-        is_unsafe=unsafe_no_sandbox, is_json=as_json,
-    )  # fmt: skip
 
 
 @app.command()

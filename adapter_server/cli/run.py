@@ -13,6 +13,8 @@ from bus.errors import BadArguments
 from clients.agent_spec import Budget
 from clients.hosts import find_hosts
 from scenarios.lean.live_view import live_view
+from scenarios.lean.open_theorems import find_theorem
+from scenarios.lean.problem import LeanProblem
 from scenarios.lean.problem_files import load_problem, shipped_problems
 from scenarios.lean.report import print_report
 from scenarios.lean.run_folder import RunFolder, free_path, new_run_folder
@@ -46,6 +48,8 @@ def start_run(
     seed: int,
     is_json: bool,
     hosting: Hosting | None = None,
+    project: Path | None = None,
+    theorem: str | None = None,
     is_unsafe: bool = False,
 ) -> int:
     """Begin a run and see it to its end.
@@ -53,14 +57,31 @@ def start_run(
     Raises:
         AdapterError: bad input, or a part that cannot be started.
     """
-    if name is None:
-        hint = f"name a .smt2 or .lean file, or one of {', '.join(shipped_problems())}"
-        raise BadArguments("no problem was named", hint=hint)
+    problem = _problem(name, project=project, theorem=theorem)
     find_hosts({member.kind for member in parse_team(team, seed=seed)}, os.environ)
-    order = RunOrder(problem=load_problem(name), team=team, seed=seed, hosting=hosting or Hosting(), server=server)
+    order = RunOrder(
+        problem=problem,
+        team=team,
+        seed=seed,
+        hosting=hosting or Hosting(),
+        project=str(project.expanduser().absolute()) if project else None,
+        server=server,
+    )
     folder = new_run_folder(out or free_path(RUNS, order.problem.name), order)
     limits = RunLimits(seconds=seconds, token_file=token_file, server_options=UNSAFE if is_unsafe else ())
     return _carry_out(order, folder, limits, is_json=is_json)
+
+
+def _problem(name: str | None, *, project: Path | None, theorem: str | None) -> LeanProblem:
+    """What is to be proved: a file, a shipped problem, or an open theorem of a file or of a Lake project."""
+    if project is None and theorem is None and name is not None:
+        return load_problem(name)
+    place = Path(name) if name is not None else project
+    if place is None:
+        hint = f"name a .smt2 or .lean file, or one of {', '.join(shipped_problems())}"
+        raise BadArguments("no problem was named", hint=hint)
+    in_project = project / place if project is not None and not place.exists() else place
+    return find_theorem(in_project.expanduser(), theorem)
 
 
 def hosting_of(

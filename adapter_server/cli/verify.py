@@ -27,10 +27,10 @@ def run_verify(path: Path, *, theorem: str | None, project: Path | None, is_unsa
         found = anyio.run(partial(verify_file, place, theorem=theorem, project=project, unsafe=is_unsafe))
     elif not place.is_dir():
         raise BadArguments(f"{path} is not a folder and no Lean file", hint="name a run folder or a .lean file")
-    elif theorem is not None or project is not None:
-        raise BadArguments("the folder's certificate says what it proves; leave --theorem and --project out")
+    elif theorem is not None:
+        raise BadArguments("the folder's certificate says what it proves; leave --theorem out")
     else:
-        found = anyio.run(partial(verify, place, unsafe=is_unsafe))
+        found = anyio.run(partial(verify, place, project=project, unsafe=is_unsafe))
     print(msgspec.json.encode(found).decode() if is_json else _text(found))
     return OK if found.is_proved else NOT_PROVED
 

@@ -11,7 +11,7 @@ def verify(
     *,
     theorem: Annotated[str | None, typer.Option(help="Theorem of the Lean file; default: its last one.")] = None,
     project: Annotated[
-        Path | None, typer.Option(help="Lake project whose compiled modules and toolchain the Lean file uses.")
+        Path | None, typer.Option(help="Lake project whose compiled modules and toolchain it uses.")
     ] = None,
     unsafe_no_sandbox: Annotated[
         bool,

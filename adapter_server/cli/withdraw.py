@@ -102,6 +102,7 @@ async def _without_daemon(settings: Settings, folder: DataFolder) -> AsyncGenera
             folder.episodes,
             index=LemmaIndex(redis, is_durable=store.durability == "always"),
             scratch=folder.scratch,
+            project=settings.project_path,
             unsafe=True,  # no text is elaborated: stored modules are replayed
         ) as lemma_store,
     ):

@@ -48,7 +48,7 @@ async def _text(arguments: GetArguments, caller: Caller, board: Board, lemma_sto
     if wanted == "problem":
         problem = await lemma_store.problem(caller.episode)
         goal = f"theorem {problem.theorem} : {problem.statement.text} := by sorry"
-        return "source", f"{problem.source.rstrip()}\n\n{goal}\n"
+        return "source", f"{problem.context}{problem.source.rstrip()}\n\n{goal}\n"
     if wanted == "proof":
         return "proof", (await _proof(caller, board, lemma_store))
     if _MESSAGE.fullmatch(wanted):

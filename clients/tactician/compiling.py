@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from .definitions import Datatype, Function
 from .terms import Binding, Expr, Match, Term
+from .theory import Datatype, Function
 
 
 class Undefined(Exception):

@@ -4,92 +4,10 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
 from .syntax import NotInSubset, Parser
-from .terms import ARROW, TYPE, Binding, Expr, Match, Term, arrow_parts, constants
+from .terms import ARROW, TYPE, Binding, Expr, Match, Term, arrow_parts
+from .theory import BUILT_IN, Constructor, Datatype, Function, Theory
 
-
-class Constructor(msgspec.Struct, frozen=True):
-    """A constructor with its full name and the types of its explicit arguments."""
-
-    name: str
-    args: tuple[Expr, ...]
-
-
-class Datatype(msgspec.Struct, frozen=True):
-    """An inductive type over type parameters."""
-
-    name: str
-    params: tuple[str, ...]
-    constructors: tuple[Constructor, ...]
-
-
-class Function(msgspec.Struct, frozen=True):
-    """A definition as rows of patterns; a plain definition is one row of variables."""
-
-    name: str
-    params: tuple[str, ...]
-    args: tuple[Expr, ...]
-    result: Expr
-    rows: tuple[tuple[tuple[Expr, ...], Expr], ...]
-
-
-class Signature(msgspec.Struct, frozen=True):
-    """Type of a constant: type parameters, explicit argument types, result."""
-
-    params: tuple[str, ...]
-    args: tuple[Expr, ...]
-    result: Expr
-
-
-class Theory(msgspec.Struct, frozen=True):
-    """What a problem text declares."""
-
-    datatypes: dict[str, Datatype]
-    functions: dict[str, Function]
-    sorts: tuple[str, ...]
-    unread: tuple[str, ...]
-    """Names of declarations that are outside the subset."""
-
-    def constructors(self) -> dict[str, tuple[Datatype, Constructor]]:
-        """Full constructor name -> its type and itself."""
-        return {item.name: (kind, item) for kind in self.datatypes.values() for item in kind.constructors}
-
-    def has_integers(self) -> bool:
-        """Whether numbers are integers here: a problem has either these or natural numbers."""
-        kinds = [kind for item in self.functions.values() for kind in (*item.args, item.result)]
-        kinds += [arg for kind in self.datatypes.values() for item in kind.constructors for arg in item.args]
-        return any("Int" in constants(kind) for kind in kinds)
-
-    def signatures(self) -> dict[str, Signature]:
-        """Types of all constants, built-in operations included."""
-        found = dict(OPERATIONS)
-        for kind in self.datatypes.values():
-            whole = Term(kind.name, tuple(Term(name, (), True) for name in kind.params))
-            for item in kind.constructors:
-                found[item.name] = Signature(kind.params, item.args, whole)
-        for function in self.functions.values():
-            found[function.name] = Signature(function.params, function.args, function.result)
-        return found
-
-
-_A = Term("α", (), True)
-_NAT, _BOOL, _LIST = Term("Nat"), Term("Bool"), Term("List", (_A,))
-BUILT_IN = {
-    "Bool": Datatype("Bool", (), (Constructor("true", ()), Constructor("false", ()))),
-    "Nat": Datatype("Nat", (), (Constructor("Nat.zero", ()), Constructor("Nat.succ", (_NAT,)))),
-    "List": Datatype("List", ("α",), (Constructor("List.nil", ()), Constructor("List.cons", (_A, _LIST)))),
-}
-OPERATIONS = {
-    "+": Signature((), (_NAT, _NAT), _NAT),
-    "-": Signature((), (_NAT, _NAT), _NAT),
-    "*": Signature((), (_NAT, _NAT), _NAT),
-    "++": Signature(("α",), (_LIST, _LIST), _LIST),
-    "Bool.and": Signature((), (_BOOL, _BOOL), _BOOL),
-    "Bool.or": Signature((), (_BOOL, _BOOL), _BOOL),
-    "Bool.not": Signature((), (_BOOL,), _BOOL),
-}
 _SHORT = {"Bool.true": "true", "Bool.false": "false"}
 _COMMAND = re.compile(
     r"^(?=(?:@\[[^\]]*\]\s*)?(?:inductive|structure|def|theorem|lemma|abbrev|opaque|instance|mutual|end\b|namespace|section|variable|open|axiom|set_option|private|protected|noncomputable|#))",
@@ -113,27 +31,43 @@ def read_theory(source: str) -> Theory:
     functions: dict[str, Function] = {}
     sorts: list[str] = []
     unread: list[str] = []
+    scopes: list[str] = []
+    namespaces: dict[str, None] = {}
     for command in split_commands(source):
         word, _, rest = _MODIFIERS.sub("", command).partition(" ")
+        space = ".".join(filter(None, scopes))
         try:
-            if word == "inductive":
-                kind = _read_inductive(rest)
+            if word.split("\n")[0] in {"namespace", "section", "mutual", "end"}:
+                _enter(scopes, command.split())
+            elif word == "inductive":
+                kind = _read_inductive(rest, space)
                 datatypes[kind.name] = kind
+                namespaces[space] = None
             elif word in {"def", "abbrev"}:
-                function = _read_function(rest)
+                function = _read_function(rest, space)
                 functions[function.name] = function
+                namespaces[space] = None
             elif word in {"opaque", "axiom"}:
                 sorts.append(rest.split()[0])
         except (NotInSubset, IndexError):
             unread.append(rest.split()[0] if rest.split() else word)
-    theory = Theory(datatypes, functions, tuple(sorts), tuple(unread))
+    theory = Theory(datatypes, functions, tuple(sorts), tuple(unread), tuple(filter(None, namespaces)))
     return _resolved(theory)
 
 
-def _read_inductive(text: str) -> Datatype:
+def _enter(scopes: list[str], words: list[str]) -> None:
+    """Keep the list of open namespaces; an empty name stands for a section."""
+    parts = words[1].split(".") if len(words) > 1 else [""]
+    if words[0] == "end":
+        del scopes[max(0, len(scopes) - len(parts)) :]
+    else:
+        scopes += parts if words[0] == "namespace" else [""] * len(parts)
+
+
+def _read_inductive(text: str, space: str) -> Datatype:
     text = re.sub(r"\bderiving\b.*", "", text, flags=re.DOTALL)
     parser = Parser(text.replace(" where", " :=", 1) if " where" in text else text)
-    name = parser.take().text
+    name = _full(parser.take().text, space)
     params = tuple(param for param, _, _ in parser.binders())
     if parser.skip(":"):
         parser.expression()
@@ -150,10 +84,14 @@ def _read_inductive(text: str) -> Datatype:
     return Datatype(name, params, tuple(found))
 
 
-def _read_function(text: str) -> Function:
+def _full(name: str, space: str) -> str:
+    return f"{space}.{name}" if space else name
+
+
+def _read_function(text: str, space: str) -> Function:
     text = re.split(r"^\s*(?:termination_by|decreasing_by|deriving)\b", text, maxsplit=1, flags=re.MULTILINE)[0]
     parser = Parser(text)
-    name = parser.take().text
+    name = _full(parser.take().text, space)
     binders = parser.binders()
     parser.take(":")
     kind = parser.expression()
@@ -190,6 +128,14 @@ class Names:
     def __init__(self, theory: Theory) -> None:
         self.signatures = theory.signatures()
         self._known = {*self.signatures, *theory.datatypes, *theory.sorts, "Int", "Type", "Prop", "True", "False"}
+        spaces = sorted(theory.namespaces, key=len)
+        self._full = {
+            name.removeprefix(f"{space}."): name
+            for space in spaces
+            for name in self._known
+            if name.startswith(f"{space}.")
+        }
+        """Name without its namespace → name."""
         self._by_suffix: dict[str, list[str]] = {}
         for name in sorted(self.signatures, key=lambda name: name.partition(".")[0] in BUILT_IN):
             self._by_suffix.setdefault(name.rpartition(".")[2], []).append(name)
@@ -225,6 +171,7 @@ class Names:
         head = _SHORT.get(term.head, term.head)
         if head in bound:
             return Term(head, args, True)
+        head = head if head in self._known else self._full.get(head, head)
         if head.startswith("@"):
             name = head[1:]
             dropped = len(self.signatures[name].params) if name in self.signatures else 0
@@ -283,11 +230,13 @@ def _resolved(theory: Theory) -> Theory:
     functions: dict[str, Function] = {}
     for name, function in theory.functions.items():
         bound = frozenset(function.params)
+        args = tuple(names.resolve(arg, bound) for arg in function.args)
+        result = names.resolve(function.result, bound)
         functions[name] = Function(
             name,
             function.params,
-            tuple(names.resolve(arg, bound) for arg in function.args),
-            names.resolve(function.result, bound),
-            tuple(names.resolve_row(row, kinds=function.args, result=_head(function.result)) for row in function.rows),
+            args,
+            result,
+            tuple(names.resolve_row(row, kinds=args, result=_head(result)) for row in function.rows),
         )
-    return Theory(datatypes, functions, theory.sorts, theory.unread)
+    return Theory(datatypes, functions, theory.sorts, theory.unread, theory.namespaces)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .compiling import Compiler, Undefined
-from .definitions import Datatype, Theory
 from .statements import Statement
 from .terms import Expr, Term, arrow_parts, substitute
+from .theory import Datatype, Theory
 
 Value = Any
 """Unary numbers are ints, Booleans bools, elements of a type variable small ints, all else (constructor, fields…)."""

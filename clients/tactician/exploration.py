@@ -9,11 +9,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from .definitions import Names, Theory
+from .definitions import Names
 from .evaluation import Evaluator, Value, limits
 from .rewriting import Precedence
 from .statements import Statement, close_statement, with_types
 from .terms import Expr, Term, arrow_parts, match, rename_apart, size, var, variables
+from .theory import Theory
 from .vocabulary import VALUATIONS, Operation, Vector, Vocabulary
 
 CALLS_PER_TERM = 1_000

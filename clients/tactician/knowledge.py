@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from .definitions import Function, Names, Theory, read_theory, split_commands
+from .definitions import Names, read_theory, split_commands
 from .evaluation import Evaluator
 from .proving import Simp
 from .rewriting import Precedence, Rewriter, Rule, as_equation, defining_rules
 from .statements import Statement, heads, read_statement, weight, whole
 from .syntax import NotInSubset
 from .terms import Expr, Term, constants, is_plain, variables
+from .theory import Function, Theory
 
 MOST_RULES = 28
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .compiling import Undefined
-from .definitions import Function, Theory
 from .holes import CONNECTIVES, CONSTANTS, NUMBERS, Code, Delayed, Known, Lazy, Value, append, apply_to, curried
 from .terms import Binding, Expr, Match, Term, variables
+from .theory import Function, Theory
 
 Matcher = Callable[[Lazy, list[Lazy]], bool]
 CALLS_PER_RUN = 20_000

@@ -9,12 +9,12 @@ from collections.abc import Generator, Iterator, Sequence
 import msgspec
 
 from .compiling import Undefined
-from .definitions import Theory
 from .holes import Hole, Needed, Value
 from .laziness import LazyEvaluator
 from .printing import show
 from .statements import Statement
 from .terms import Expr, Term, arrow_parts, constants, substitute
+from .theory import Theory
 
 LEAPS = (30, 120, 480)
 """Sizes that are tried beside the steady ones, for statements that need large values of one shape."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .definitions import Theory
 from .terms import Expr, Term, constants, size, variables
+from .theory import Theory
 
 FIXED = "!"
 """Marks variables of a goal that stand for themselves: constants, lowest in the order."""

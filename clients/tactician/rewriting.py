@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from .definitions import Theory
 from .ordering import Precedence
 from .terms import (
     Binding,
@@ -22,6 +21,7 @@ from .terms import (
     subterms,
     variables,
 )
+from .theory import Theory
 
 MOST_VISITS = 3_000
 """Subterms that one normal form may look at."""

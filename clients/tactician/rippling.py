@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 
-from .definitions import Datatype, Theory
 from .goals import Goal
 from .ordering import FIXED
 from .proving import Tactics, Variable, recursive_positions
@@ -31,6 +30,7 @@ from .subgoals import (
     with_sides,
 )
 from .terms import Expr, Term, substitute, subterms
+from .theory import Datatype, Theory
 
 BUDGET = 60
 """Subgoals of one attempt."""

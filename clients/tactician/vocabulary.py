@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from .definitions import Names, Theory
+from .definitions import Names
 from .evaluation import Evaluator, Undefined, Value
 from .statements import Statement
 from .terms import ARROW, Expr, Term, arrow_parts, substitute, subterms, var
+from .theory import Theory
 
 VALUATIONS = 36
 

@@ -1,4 +1,4 @@
-"""The core library: MiniCore, shipped as sources, compiled once per machine into a cache keyed by content."""
+"""Trusted libraries, and the one that ships: MiniCore, compiled once per machine into a cache keyed by content."""
 
 import fcntl
 import hashlib
@@ -23,6 +23,8 @@ from .elaboration import Elaborated, Elaboration, ForkServer
 from .toolchain import Toolchain, cache_folder
 
 ROOT_MODULE = "MiniCore"
+LIBRARY = "library"
+"""What judges call the modules of a library; no text imports it under that name."""
 
 _IMPORT = re.compile(r"^import[ \t]+([A-Za-z0-9_.]+)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"/-.*?-/|--[^\n]*", re.DOTALL)
@@ -42,10 +44,12 @@ class CoreModule(msgspec.Struct, frozen=True, kw_only=True):
     """Its `.olean`."""
     digest: str
     """SHA-256 of the artifact, as it was when compiled."""
+    source: Path | None = None
+    """Its text, where that is for agents to read."""
 
 
 class CoreLibrary(msgspec.Struct, frozen=True, kw_only=True):
-    """The compiled core library. Its files are trusted: they were made from shipped sources only."""
+    """The compiled library that everything else rests on. Its files are trusted."""
 
     folder: Path
     """To be put on Lean's search path."""
@@ -53,8 +57,24 @@ class CoreLibrary(msgspec.Struct, frozen=True, kw_only=True):
     """Names the sources and the toolchain that compiled them."""
     modules: tuple[CoreModule, ...]
     """Every module comes after those it imports."""
+    imports: tuple[str, ...] = (ROOT_MODULE,)
+    """What a text imports to have all of it."""
+    is_embedded: bool = True
+    """It is the one that ships, and no project's."""
     more_folders: tuple[Path, ...] = ()
     """More folders for Lean's search path, after `folder`."""
+
+    def header(self, *more: str) -> str:
+        """Return the header of an operator's text that rests on the library and on `more` modules."""
+        # A project's texts are read as its own `lake env lean` would read them.
+        options = ("linter.all false", "autoImplicit false") if self.is_embedded else ("linter.all false",)
+        lines = [*(f"import {name}" for name in (*self.imports, *more)), *(f"set_option {item}" for item in options)]
+        return "\n".join(["prelude", *lines, ""])
+
+    @property
+    def replayed(self) -> list[tuple[str, Path]]:
+        """Its modules as a judge takes them."""
+        return [(LIBRARY, module.artifact) for module in self.modules]
 
     @property
     def lean_path(self) -> tuple[str, ...]:

@@ -27,6 +27,9 @@ MAX_LIBRARY_BYTES = 256 << 20
 KNOWN = {(LEAN_VERSION, LEAN_COMMIT)}
 """Versions and commits whose object layout and calling conventions the judge knows."""
 
+ID_PREFIX = "project-"
+"""How ids of libraries begin that are parts of a project."""
+
 _VERSION = re.compile(r"Lean \(version (?P<version>[\w.+-]+),.*?commit (?P<commit>[0-9a-f]{12,40})")
 _LIBRARIES = ("lib/lean/libleanshared.so", "lib/libleanshared.so")
 _SECONDS = 120
@@ -55,7 +58,8 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
             BadProblem: a module is not compiled, is in parts that the reader does not know, or they are too large.
         """
         modules: dict[str, Path] = {}
-        stack = [(name, False) for name in reversed(list(imports))]
+        imports = tuple(imports)
+        stack = [(name, False) for name in reversed(imports)]
         opened: dict[str, Path] = {}
         while stack:
             name, is_ready = stack.pop()
@@ -67,7 +71,7 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
                 opened[name] = self._find(name)
                 stack.append((name, True))
                 stack += [(below, False) for below in _imports_of(opened[name])]
-        return _library(modules, self.search_path, self.toolchain)
+        return self._library(imports, modules)
 
     def _find(self, name: str) -> Path:
         for folder in self.search_path:
@@ -80,6 +84,38 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
             if path.is_file():
                 return path
         raise BadProblem(f"the project has no compiled module {name}", hint=f"run `lake build` in {self.folder}")
+
+    def _library(self, imports: tuple[str, ...], modules: dict[str, Path]) -> CoreLibrary:
+        if (size := sum(path.stat().st_size for path in modules.values())) > MAX_LIBRARY_BYTES:
+            limit = MAX_LIBRARY_BYTES >> 20
+            raise BadProblem(
+                f"the imports hold {size >> 20} MB of compiled modules, more than the {limit} MB of this judge"
+            )
+        found = [
+            CoreModule(
+                name=name,
+                artifact=path,
+                digest=hashlib.sha256(path.read_bytes()).hexdigest(),
+                source=self._source(name),
+            )
+            for name, path in modules.items()
+        ]
+        digest = hashlib.sha256(self.toolchain.id.encode())
+        for module in found:
+            digest.update(f"\0{module.name}\0{module.digest}".encode())
+        return CoreLibrary(
+            folder=self.search_path[0],
+            id=f"{ID_PREFIX}{digest.hexdigest()[:24]}",
+            modules=tuple(found),
+            imports=imports,
+            is_embedded=False,
+            more_folders=self.search_path[1:],
+        )
+
+    def _source(self, name: str) -> Path | None:
+        """Return the text of one of the project's own modules."""
+        path = self.folder.joinpath(*name.split(".")).with_suffix(".lean")
+        return path if path.is_file() else None
 
 
 def open_project(folder: Path) -> Project:
@@ -103,7 +139,12 @@ def open_project(folder: Path) -> Project:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Project(
         folder=folder,
-        toolchain=Toolchain(library=library, version=version, id=f"lean-{version}-{digest[:16]}"),
+        toolchain=Toolchain(
+            library=library,
+            version=version,
+            id=f"lean-{version}-{digest[:16]}",
+            checker=checker if (checker := prefix / "bin" / "leanchecker").is_file() else None,
+        ),
         search_path=tuple((folder / part).resolve() for part in (*path, prefix / "lib" / "lean")),
     )
 
@@ -152,24 +193,3 @@ def _imports_of(path: Path) -> list[str]:
         return read_imports(path.read_bytes(), version=LEAN_VERSION)
     except Refused as refusal:
         raise BadProblem(f"{path} cannot be read: {refusal.reason}", hint="build the project again") from None
-
-
-def _library(modules: dict[str, Path], search_path: tuple[Path, ...], toolchain: Toolchain) -> CoreLibrary:
-    if (size := sum(path.stat().st_size for path in modules.values())) > MAX_LIBRARY_BYTES:
-        limit = MAX_LIBRARY_BYTES >> 20
-        raise BadProblem(
-            f"the imports hold {size >> 20} MB of compiled modules, more than the {limit} MB of this judge"
-        )
-    found = [
-        CoreModule(name=name, artifact=path, digest=hashlib.sha256(path.read_bytes()).hexdigest())
-        for name, path in modules.items()
-    ]
-    digest = hashlib.sha256(toolchain.id.encode())
-    for module in found:
-        digest.update(f"\0{module.name}\0{module.digest}".encode())
-    return CoreLibrary(
-        folder=search_path[0],
-        id=f"project-{digest.hexdigest()[:24]}",
-        modules=tuple(found),
-        more_folders=search_path[1:],
-    )

@@ -27,6 +27,8 @@ class Toolchain(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     id: str
     """Names the exact bytes; part of every cache key and certificate."""
+    checker: Path | None = None
+    """Its `leanchecker`, where it has one."""
 
     @property
     def kernel(self) -> str:

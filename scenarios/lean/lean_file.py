@@ -15,7 +15,8 @@ _THEOREM = re.compile(
     r"^(?P<words>(?:(?:private|protected|@\[[^\]\n]*\])\s+)*)theorem\s+(?P<name>[^\s:({\[⦃]+)", re.MULTILINE
 )
 _SORRY = re.compile(r"(?<![\w.'!?«])sorry(?![\w'!?»])")
-_OPEN_PROOF = re.compile(r":=\s*(?:by\s+)?sorry\s*\Z")
+_CLOSED_SCOPES = re.compile(r"(?:\s*^end\b[^\n]*)*\s*\Z", re.MULTILINE)
+_OPEN_PROOF = re.compile(r":=\s*(?:by\s+)?sorry" + _CLOSED_SCOPES.pattern, re.MULTILINE)
 _IMPORT = re.compile(r"^import\s+(?P<module>\S+)", re.MULTILINE)
 _CORE_MODULE = re.compile(r"MiniCore(\..*)?")
 
@@ -30,7 +31,7 @@ def read_lean(text: str, *, name: str) -> LeanProblem:
     code = without_comments(source)
     for found in _IMPORT.finditer(code):
         if not _CORE_MODULE.fullmatch(found["module"]):
-            hint = "a problem rests on the embedded core library; put what it needs into the file"
+            hint = "put what it needs into the file, or name its Lake project with --project"
             raise refuse(f"unsupported: import {found['module']}", _position(code, found.start()), hint=hint)
     theorems = list(_THEOREM.finditer(code))
     hint = "end the file with `theorem NAME : STATEMENT := by sorry`"

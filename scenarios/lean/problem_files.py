@@ -22,7 +22,7 @@ def load_problem(name: str) -> LeanProblem:
     path = Path(name)
     if not path.exists() and name in shipped_problems():
         return _parsed(shipped_text(name), f"{name}.lean", origin="shipped")
-    return _parsed(_text(path), path.name, origin=str(path), shown=name)
+    return _parsed(read_text(path), path.name, origin=str(path), shown=name)
 
 
 def shipped_problems() -> tuple[str, ...]:
@@ -38,7 +38,17 @@ def shipped_text(name: str) -> str:
     return (importlib.resources.files(__package__ or "") / "problems" / f"{name}.lean").read_text(encoding="utf-8")
 
 
-def _text(path: Path) -> str:
+def problem_name(text: str) -> str:
+    """A name for folders and tables."""
+    return re.sub(r"[^A-Za-z0-9_']+", "_", text).strip("_'") or "problem"
+
+
+def read_text(path: Path) -> str:
+    """The text of a problem's file.
+
+    Raises:
+        BadProblem: it cannot be read, or is too large.
+    """
     try:
         size = path.stat().st_size
         if path.is_dir():
@@ -57,7 +67,7 @@ def _text(path: Path) -> str:
 
 def _parsed(text: str, file_name: str, *, origin: str, shown: str = "") -> LeanProblem:
     stem, _, suffix = file_name.rpartition(".")
-    name = re.sub(r"[^A-Za-z0-9_']+", "_", stem).strip("_'") or "problem"
+    name = problem_name(stem)
     try:
         problem = _read(text, suffix, name=name)
     except BadProblem as error:

@@ -34,6 +34,8 @@ class RunOrder(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the adapter version; without it the server's own choice."""
     is_sharing: bool = True
     """Whether agents may use each other's lemmas; only tacticians can do without."""
+    project: str | None = None
+    """Lake project that the run's own server uses."""
     server: str | None = None
     """Address of a server that runs already; without it the run starts its own."""
     episode: str | None = None

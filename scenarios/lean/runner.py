@@ -128,7 +128,8 @@ class _Run:
         if self.order.server is not None:
             yield remote_server(self.order.server, token_file=self.limits.token_file)
             return
-        options = self.limits.server_options
+        project = ("--project", self.order.project) if self.order.project else ()
+        options = (*self.limits.server_options, *project)
         async with own_server(self.folder.data, log=self.folder.server_log, options=options) as server:
             yield server
 

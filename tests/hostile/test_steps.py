@@ -57,10 +57,7 @@ async def test_a_judge_without_one_step_lets_an_attack_through(
 
 
 def _with_judges_of_its_own(found: LemmaStore, tasks: TaskGroup) -> LemmaStore:
-    return LemmaStore(
-        found._folder, toolchain=found.toolchain, core=found.core, lean=found._lean, index=found._index,
-        limits=found._limits, tasks=tasks,
-    )  # fmt: skip
+    return LemmaStore(found._folder, ground=found.ground, index=found._index, limits=found._limits, tasks=tasks)
 
 
 def _first(expect: str, number: int) -> Case:

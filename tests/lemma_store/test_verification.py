@@ -9,7 +9,7 @@ import anyio
 import msgspec
 import pytest
 
-from lemma_store import verification
+from lemma_store import ground
 from lemma_store.lean.core_library import CoreLibrary
 from lemma_store.lean.elaboration import Elaboration, ForkServer
 from lemma_store.types import Assembly, Certificate
@@ -75,7 +75,7 @@ async def folder(
         await anyio.lowlevel.checkpoint()
         return core
 
-    monkeypatch.setattr(verification, "build_core_library", cached)
+    monkeypatch.setattr(ground, "build_core_library", cached)
     return shutil.copytree(solved[0], tmp_path / "copy")
 
 
