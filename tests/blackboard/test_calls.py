@@ -32,6 +32,14 @@ async def test_news_comes_once_when_the_next_call_proves_the_reply(board: Board,
     assert await call(board, episode) == []
 
 
+async def test_what_is_no_news_is_settled_too(board: Board, episode: str) -> None:
+    await board.claim(episode, "bob", node="n0", ttl_s=60, per_agent=1, per_node=1)
+    token = await board.begin_call(episode, "ada")
+    assert (await board.delta_page(token)).events == ()
+    await board.end_call(token)
+    assert (await board.begin_call(episode, "ada")).committed == await board.last_seq(episode)
+
+
 async def test_news_of_a_reply_that_was_lost_comes_again_and_is_marked(board: Board, episode: str) -> None:
     await say(board, episode, "one")
     assert await call(board, episode, is_delivered=False) == ["one"]

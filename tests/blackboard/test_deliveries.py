@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from blackboard.deliveries import concerns, extend, line_bytes
+from blackboard.deliveries import concerns, extend, line_bytes, may_concern
 from blackboard.types import CallToken, DeltaPage
 from bus.messages import Event, EventKind
 
@@ -41,6 +41,12 @@ TOKEN = CallToken(episode="e", agent="ada", call="c", status="open", committed=0
 def test_what_is_news_to_an_agent(kind: EventKind, body: dict[str, Any], *, is_news: bool) -> None:
     assert concerns(event(1, kind, "server", **body), "ada") is is_news
     assert not concerns(event(1, kind, "ada", **body), "ada")
+    assert may_concern(kind, "server", "ada") or not is_news
+
+
+def test_the_end_of_a_job_of_its_own_is_news() -> None:
+    assert concerns(event(1, "check_finished", "ada", job="j1"), "ada")
+    assert may_concern("check_finished", "ada", "ada")
 
 
 def test_a_page_settles_what_it_skips() -> None:
