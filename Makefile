@@ -1,10 +1,10 @@
-# make demo: run the main job · make evolve-demo: a small evolution on real teams · make test: run the tests · make test-clients: the same with the real Codex and Claude Code · make check: everything that CI runs
+# make demo: run the main job · make evolve-demo: a small evolution on real teams · make evolution TIP=FOLDER: a larger one on TIP problems · make test: run the tests · make test-clients: the same with the real Codex and Claude Code · make check: everything that CI runs
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: demo evolve-demo test test-clients check format lint types contracts packaging clean
+.PHONY: demo evolve-demo evolution test test-clients check format lint types contracts packaging clean
 
 $(VENV)/run.stamp: pyproject.toml lean.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "adapter-server needs Python 3.11 or newer; set PYTHON=python3.11"; exit 2; }
@@ -22,7 +22,11 @@ demo: $(VENV)/run.stamp
 
 evolve-demo: $(VENV)/run.stamp
 	$(BIN)/python -m pip install --quiet --editable '.[knobs,plots]'
-	$(BIN)/python -P benchmarks/evolve_demo.py
+	$(BIN)/python -P benchmarks/evolution.py demo --fresh
+
+evolution: $(VENV)/run.stamp
+	$(BIN)/python -m pip install --quiet --editable '.[knobs,plots]'
+	$(BIN)/python -P benchmarks/evolution.py tip --tip $(TIP)
 
 test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest

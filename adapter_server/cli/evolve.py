@@ -18,7 +18,7 @@ from adapter_server.evolver.journal import Journal
 from adapter_server.evolver.ledger import open_ledger, read_ledger, torn_line
 from adapter_server.evolver.plan import Amounts, Plan, Tasks, check_plan, config_hash
 from adapter_server.evolver.promoting import freeze, promote, recover, roll_back
-from adapter_server.evolver.release import release, release_facts
+from adapter_server.evolver.release import check_release, release, release_facts
 from adapter_server.evolver.state import State, fold
 from adapter_server.evolver.verifying import verify_ledger
 from adapter_server.logs import configure_logs
@@ -214,10 +214,13 @@ class EvolveCommands:
             raise BadArguments(f"cannot write {target}: {error.strerror or error}") from None
         return self._tell({"report": target}, str(target))
 
-    def open_sealed(self, *, by: str) -> int:
+    def open_sealed(self, *, by: str, more: Amounts) -> int:
         """Use the sealed tasks, for the only time."""
 
         async def work(journal: Journal, state: State) -> None:
+            check_release(journal)
+            if more:
+                journal.write(BudgetRaised(amounts=more))
             async with AsyncExitStack() as stack:
                 measure = await stack.enter_async_context(laboratory_of(self._places, state))
                 alone = await stack.enter_async_context(laboratory_of(self._places, state, is_alone=True))

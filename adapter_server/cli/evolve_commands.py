@@ -185,9 +185,18 @@ def bench(
 
 
 @seal.command("open")
-def open_sealed(*, by: By, data: Data = None, store_url: StoreUrl = None, as_json: AsJson = False) -> int:
+def open_sealed(
+    *,
+    by: By,
+    add: Annotated[list[str] | None, typer.Option(help="UNIT=AMOUNT more for the budget.")] = None,
+    data: Data = None,
+    store_url: StoreUrl = None,
+    as_json: AsJson = False,
+) -> int:
     """Run the champion and the start on the sealed tasks, once and never again."""
-    return _commands(data, store_url, is_json=as_json).open_sealed(by=by)
+    from .evolve_options import parse_amounts
+
+    return _commands(data, store_url, is_json=as_json).open_sealed(by=by, more=parse_amounts(add or ()))
 
 
 def _commands(data: Path | None, store_url: str | None, *, is_json: bool) -> "EvolveCommands":

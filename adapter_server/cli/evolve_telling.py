@@ -17,8 +17,8 @@ from adapter_server.evolver.state import Comparison, Proposal, State
 
 
 def tell(facts: Any, text: str, *, is_json: bool) -> None:
-    """Print the one or the other."""
-    print(msgspec.json.encode(facts).decode() if is_json else text)
+    """Print the one or the other; paths as text."""
+    print(msgspec.json.encode(facts, enc_hook=str).decode() if is_json else text)
 
 
 def tell_progress(event: e.LedgerEvent) -> None:

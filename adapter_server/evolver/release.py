@@ -39,10 +39,8 @@ async def release(journal: Journal, measure: Measure, *, by: str, alone: Measure
         BadArguments: they were used, there are none, or nothing was promoted; that is written down too.
         BudgetExhausted, InfraPause: as `run_pairs`; the next call goes on.
     """
+    check_release(journal)
     state = journal.state
-    if reason := _why_not(state):
-        journal.write(Refused(what="sealed tasks", result=GateResult(gate="G10", is_passed=False, reasons=[reason])))
-        raise BadArguments(f"the sealed tasks stay closed: {reason}")
     if NAME not in state.comparisons:
         Stages(journal, measure).open_release(NAME, start=state.reigns[0].bundle)
     if not state.sealed:
@@ -55,6 +53,17 @@ async def release(journal: Journal, measure: Measure, *, by: str, alone: Measure
     assert isinstance(step, Ruling)
     conclude(journal, comparison, step)
     return comparison
+
+
+def check_release(journal: Journal) -> None:
+    """Refuse to open the sealed tasks when that makes no sense; the refusal is written down.
+
+    Raises:
+        BadArguments: see `release`.
+    """
+    if reason := _why_not(journal.state):
+        journal.write(Refused(what="sealed tasks", result=GateResult(gate="G10", is_passed=False, reasons=[reason])))
+        raise BadArguments(f"the sealed tasks stay closed: {reason}")
 
 
 def release_facts(state: State) -> dict[str, Any] | None:

