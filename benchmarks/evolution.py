@@ -57,11 +57,11 @@ class Size(NamedTuple):
 SMALL = {"screen_pairs": 0, "guard_trials": 3, "max_failures": 8}
 SIZES = {
     "demo": Size(
-        time=7, checks=40, budget={"checks": 4000, "seconds": 370}, release={"checks": 1000, "seconds": 250},
+        time=8, checks=40, budget={"checks": 4000, "seconds": 390}, release={"checks": 1000, "seconds": 250},
         rounds=4, shares="45,40,0,15", plan={**SMALL, "aa_pairs": 2, "gate_pairs": 8, "confirm_pairs": 8},
     ),
     "tip": Size(
-        time=10, checks=100, budget={"checks": 12_000, "seconds": 1800}, release={"checks": 6000, "seconds": 1200},
+        time=12, checks=100, budget={"checks": 12_000, "seconds": 1800}, release={"checks": 6000, "seconds": 1200},
         rounds=8, shares="50,35,0,15", plan={**SMALL, "aa_pairs": 6, "gate_pairs": 16, "confirm_pairs": 17},
     ),
 }  # fmt: skip
@@ -172,11 +172,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder; default: runs/evolution-KIND")
     parser.add_argument("--team", default="tactician:3")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--time", type=int, help="seconds for an episode; more on a slow or busy machine")
     parser.add_argument("--seconds", type=int, help="team time for search and confirmation")
     parser.add_argument("--fresh", action="store_true", help="begin anew in the folder")
     given = parser.parse_args()
     out = given.out or Path("runs") / f"evolution-{given.kind}"
     size = SIZES[given.kind]
+    size = size._replace(time=given.time or size.time)
     if given.seconds:
         size = size._replace(budget=size.budget | {"seconds": given.seconds})
     if given.fresh:
