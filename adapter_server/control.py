@@ -3,12 +3,14 @@
 from collections.abc import AsyncGenerator, Mapping
 
 from blackboard.board import Board
+from bus.answered_calls import EpisodeCalls
 from bus.hub import Method
 from bus.messages import AgentRegister, EpisodeClose, EpisodeCreate, EpisodeRef, Event
 from bus.subscriptions import Feed
 from bus.versions import VersionActivate, VersionDiff, VersionRef, VersionRollBack, VersionsList, VersionStage
 from bus.withdrawals import LemmaRevoke, LemmasRecheck
 
+from .call_list import CallList
 from .episodes import Episodes
 from .version_desk import VersionDesk
 from .withdrawing import Withdrawing
@@ -17,12 +19,15 @@ POLL_S = 20.0
 BATCH = 500
 
 
-def control_methods(episodes: Episodes, withdrawing: Withdrawing, versions: VersionDesk) -> Mapping[str, Method]:
+def control_methods(
+    episodes: Episodes, calls: CallList, withdrawing: Withdrawing, versions: VersionDesk
+) -> Mapping[str, Method]:
     """What the runner and other operators' programs may call."""
     return {
         "episode.create": Method(EpisodeCreate, episodes.create),
         "episode.status": Method(EpisodeRef, episodes.status),
         "episode.close": Method(EpisodeClose, episodes.close),
+        "episode.calls": Method(EpisodeCalls, calls.page),
         "agent.register": Method(AgentRegister, episodes.register),
         "adapter.list": Method(VersionsList, versions.list_all),
         "adapter.show": Method(VersionRef, versions.show),

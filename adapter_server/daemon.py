@@ -19,8 +19,8 @@ from lemma_store.in_redis import LemmaIndex, connect
 from lemma_store.store import open_lemma_store
 
 from .bundle import Bundle
+from .call_list import CallList
 from .champion import champions_of
-from .conformance.server import ConformanceServer
 from .control import control_methods, event_feed
 from .data_folder import DataFolder, open_data_folder
 from .edge.application import application
@@ -98,10 +98,12 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
                 board=board, lemma_store=lemma_store, on_change=settling.nudge, tasks=tasks, replies=replies
             )
             door = McpDoor(McpServer(dispatcher), episodes, host=settings.host)
-            suites = SuiteDoor(ConformanceServer(), host=settings.host) if settings.conformance else None
+            suites = _suite_door(settings)
             withdrawing = Withdrawing(folder, board=board, lemma_store=lemma_store, on_change=settling.start_over)
             versions = VersionDesk(folder, champions, fixed=fixed.id if fixed else "")
-            hub = Hub(control_methods(episodes, withdrawing, versions), event_feed(board))
+            hub = Hub(
+                control_methods(episodes, CallList(folder.episodes, board), withdrawing, versions), event_feed(board)
+            )
             bus = BusDoor(hub, operator_token=folder.operator_token())
             http = HttpServer(application(mcp=door, bus=bus, suites=suites))
             async with _serving(http, [door, suites] if suites else [door], listener=listener):
@@ -156,6 +158,15 @@ async def _open_until(door: Door, stop: anyio.Event, *, task_status: anyio.abc.T
     async with door.open():
         task_status.started()
         await stop.wait()
+
+
+def _suite_door(settings: Settings) -> SuiteDoor | None:
+    """Imports what it serves only when it is wanted: a daemon shall start fast."""
+    if not settings.conformance:
+        return None
+    from .conformance.server import ConformanceServer
+
+    return SuiteDoor(ConformanceServer(), host=settings.host)
 
 
 def _fixed_version(settings: Settings, folder: DataFolder) -> Bundle | None:

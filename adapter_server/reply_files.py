@@ -41,6 +41,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         agent: who asked.
         tool: with which tool.
         is_error: whether it was marked as an error.
+        ms: how long the server worked on it; None in files of before that was noted.
         seq: number of the last event when the call began; 0 when the log could not be read.
         head: hash of that event.
         text: every byte of it, as text.
@@ -52,6 +53,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     tool: str
     is_error: bool
+    ms: int | None = None
     seq: int
     head: str
     text: str
@@ -111,7 +113,9 @@ class Replies:
         self._files: dict[str, ReplyFile] = {}
         self._sealed: dict[str, int] = {}
 
-    async def keep(self, episode: str, head: Link, *, agent: str, tool: str, is_error: bool, text: str) -> None:
+    async def keep(
+        self, episode: str, head: Link, *, agent: str, tool: str, ms: int, is_error: bool, text: str
+    ) -> None:
         """Append a reply to its episode's file; it is never withheld because that fails.
 
         `head` is the end of the log when the call began.
@@ -119,7 +123,8 @@ class Replies:
         try:
             file = self._files.get(episode) or await self._open(episode)
             file.add(Reply(
-                number=file.tip.seq + 1, at_ms=round(time.time() * 1000), agent=agent, tool=tool, is_error=is_error,
+                number=file.tip.seq + 1, at_ms=round(time.time() * 1000), agent=agent, tool=tool, ms=ms,
+                is_error=is_error,
                 seq=head.seq, head=head.hash, text=text, prev=file.tip.hash,
             ))  # fmt: skip
         except OSError as error:

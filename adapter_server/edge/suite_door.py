@@ -2,18 +2,20 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from starlette.types import Receive, Scope, Send
 
-from adapter_server.conformance.server import ConformanceServer
-
 from .transport import McpTransport
+
+if TYPE_CHECKING:
+    from adapter_server.conformance.server import ConformanceServer
 
 
 class SuiteDoor:
     """An ASGI application for one address. Its answers are event streams: the suites want to see what comes before."""
 
-    def __init__(self, server: ConformanceServer, *, host: str) -> None:
+    def __init__(self, server: "ConformanceServer", *, host: str) -> None:
         self._server = server
         self._transport = McpTransport(server.sdk, host=host, streams=True)
 

@@ -91,11 +91,12 @@ class Dispatcher:
             answer = await self._answer(caller, tool, raw, is_gone, head)
             if self._replies is not None:
                 await self._replies.keep(
-                    caller.episode, head.link, agent=caller.agent, tool=tool, is_error=answer.is_error, text=answer.text
-                )
+                    caller.episode, head.link, agent=caller.agent, tool=tool, ms=_ms_since(began),
+                    is_error=answer.is_error, text=answer.text,
+                )  # fmt: skip
             return answer
         finally:
-            ms, is_error = round((anyio.current_time() - began) * 1000), answer is None or answer.is_error
+            ms, is_error = _ms_since(began), answer is None or answer.is_error
             log.info("tool_called", episode=caller.episode, agent=caller.agent, tool=tool, ms=ms, is_error=is_error)
 
     async def _answer(
@@ -193,6 +194,10 @@ class Dispatcher:
         finally:
             if is_change and tool.is_followed_up:
                 self._on_change(caller.episode)
+
+
+def _ms_since(began: float) -> int:
+    return round((anyio.current_time() - began) * 1000)
 
 
 def news(page: DeltaPage, reply: ToolReply, *, size: int) -> list[str]:

@@ -1,19 +1,19 @@
 """Tool calls as the agent's host saw them, beside the same calls as the server saw them."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from difflib import SequenceMatcher
 from pathlib import Path
 
 import msgspec
 
+from bus.answered_calls import AnsweredCall, AnsweredCalls, EpisodeCalls
+from bus.link import Link
 from clients.transcript import ToolCalled, read_transcript
 
 from .run_folder import RunFolder, write_whole
 
 SIDE_BY_SIDE = 8
 """So many places apart the two sides may tell of calls that ran at the same time."""
-CALLED = b'"event":"tool_called"'
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JoinedCall(msgspec.Struct, frozen=True, kw_only=True):
-    """One call of an agent, its `number` counted from 1. A side that is missing has not seen it."""
+    """One call of an agent, its `number` counted from 1. A side that is missing has not seen its answer."""
 
     agent: str
     number: int
@@ -36,30 +36,16 @@ class JoinedCall(msgspec.Struct, frozen=True, kw_only=True):
     server: Seen | None = None
 
 
-class _Logged(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the server's log."""
+async def keep_calls(link: Link, folder: RunFolder, episode: str) -> None:
+    """Write `calls.jsonl` into the folder of a run.
 
-    episode: str
-    agent: str
-    tool: str
-    ms: int
-    is_error: bool
-    timestamp: datetime
-
-    @property
-    def seen(self) -> Seen:
-        at_ms = round(self.timestamp.timestamp() * 1000)
-        return Seen(tool=self.tool, at_ms=at_ms, is_error=self.is_error, ms=self.ms)
-
-
-def keep_calls(folder: RunFolder, episode: str) -> None:
-    """Write `calls.jsonl` into the folder of a run that had its own server."""
-    if not folder.server_log.is_file():
-        return
-    logged = _logged(folder.server_log, episode)
+    Raises:
+        AdapterError: the server does not tell what it has answered; nothing is written.
+    """
+    answered = await _answered(link, episode)
     calls: list[JoinedCall] = []
     for path in sorted(folder.agent_logs.glob("*.jsonl")):
-        mine = [line.seen for line in logged if line.agent == path.stem]
+        mine = [_seen(call) for call in answered if call.agent == path.stem]
         calls += joined(path.stem, _told(path), mine)
     write_whole(folder.calls_file, "".join(msgspec.json.encode(call).decode() + "\n" for call in calls))
 
@@ -103,7 +89,15 @@ def _told(transcript: Path) -> list[Seen]:
     ]
 
 
-def _logged(log: Path, episode: str) -> list[_Logged]:
-    lines = [line for line in log.read_bytes().splitlines() if CALLED in line]
-    found = [msgspec.json.decode(line, type=_Logged) for line in lines]
-    return [line for line in found if line.episode == episode]
+async def _answered(link: Link, episode: str) -> list[AnsweredCall]:
+    found: list[AnsweredCall] = []
+    while True:
+        wanted = EpisodeCalls(episode=episode, after=found[-1].number if found else 0)
+        page = await link.call("episode.calls", wanted, AnsweredCalls)
+        if not page.calls:
+            return found
+        found += page.calls
+
+
+def _seen(call: AnsweredCall) -> Seen:
+    return Seen(tool=call.tool, at_ms=call.at_ms, is_error=call.is_error, ms=call.ms)

@@ -94,7 +94,10 @@ async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path
         return _record(plan, [], [], outcome="invalid", reason=failure, started_at=started_at)
     events = [folder.events() for folder in folders]
     for index, folder in enumerate(folders):
-        _keep_events(folder, kept / (f"events-{index + 1}.jsonl.gz" if len(folders) > 1 else "events.jsonl.gz"))
+        number = f"-{index + 1}" if len(folders) > 1 else ""
+        _keep(folder.events_file, kept / f"events{number}.jsonl.gz")
+        if folder.calls_file.exists():
+            _keep(folder.calls_file, kept / f"calls{number}.jsonl.gz")
         _keep_transcripts(folder, kept)
     best = next((record for record in records if record.certificate), None)
     if best is not None and best.certificate is not None:
@@ -220,9 +223,9 @@ def program(name: str) -> str:
         return name
 
 
-def _keep_events(folder: RunFolder, file: Path) -> None:
+def _keep(lines: Path, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    text = folder.events_file.read_bytes() if folder.events_file.exists() else b""
+    text = lines.read_bytes() if lines.exists() else b""
     file.write_bytes(gzip.compress(text, mtime=0))
 
 

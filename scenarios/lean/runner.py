@@ -37,6 +37,7 @@ from .viewer import Viewer
 
 CREATE_TIMEOUT_S = 120.0
 SETTLE_S = 15.0
+CALLS_S = 10.0
 RECONNECT_S = 60.0
 """How long a server elsewhere may be away."""
 RECONNECT_PAUSE_S = 1.0
@@ -77,7 +78,6 @@ async def _recorded(current: "_Run", work: Callable[[], Awaitable[RunRecord | No
         raise failure
     record = record or current.stopped("interrupted", "stopped by a signal")
     folder.save_record(record)
-    keep_calls(folder, record.episode)
     return record
 
 
@@ -118,6 +118,8 @@ class _Run:
                     status = await self._work(status.episode)
             except* ConnectionLost as group:
                 raise (died(self.folder.server_log) if self.order.server is None else first_error(group)) from None
+            finally:
+                await self._keep_calls()
         if status.proof is not None:
             self.folder.proof_file.write_text(status.proof, encoding="utf-8")
         record = record_of_end(self.order, status, seconds=self.seconds, exit_codes=self.exit_codes, reason=self.reason)
@@ -185,6 +187,17 @@ class _Run:
             if self.state.witness:
                 self.reason += f"; it fails at {self.state.witness}"
         return status
+
+    async def _keep_calls(self) -> None:
+        """Also when the run was interrupted, as long as the server can be asked."""
+        if self.order.episode is None:
+            return
+        with anyio.CancelScope(shield=True), anyio.move_on_after(CALLS_S):
+            try:
+                async with self._link() as link:
+                    await keep_calls(link, self.folder, self.order.episode)
+            except* AdapterError as group:
+                self.viewer.note(f"the server's side of the calls is not known: {first_error(group).message}")
 
     async def _registered(self, link: Link, episode: str) -> list[AgentSpec]:
         """Let every member join; the server decides on the roles."""

@@ -37,7 +37,7 @@ class Desk:
             for text in texts:
                 token = await self.board.begin_call("e", "ada")
                 head = Link(seq=token.seq, hash=token.head)
-                await replies.keep("e", head, agent="ada", tool="digest", is_error=False, text=text)
+                await replies.keep("e", head, agent="ada", tool="digest", ms=1, is_error=False, text=text)
 
     async def told(self) -> PastReplies:
         return await past_replies(self.board, "e", self.folder)
@@ -115,7 +115,7 @@ async def test_a_reply_that_was_sealed_anew_does_not_fit_the_store(desk: Desk) -
         replies._files["e"] = file
         for text in ("one", "other"):
             head = Link(seq=2, hash=(await desk.board.links("e", 1, 1))[0].hash)
-            await replies.keep("e", head, agent="ada", tool="digest", is_error=False, text=text)
+            await replies.keep("e", head, agent="ada", tool="digest", ms=1, is_error=False, text=text)
     assert (await desk.told()).broken_at == 2
 
 

@@ -59,6 +59,13 @@ def working_team(tmp_path: Path) -> Generator[subprocess.Popen[str]]:
         runner.kill()
 
 
+def calls_seen_by_both(folder: Path) -> Counter[str]:
+    """Calls of each agent; none may be known to one side only."""
+    calls = [msgspec.json.decode(line, type=JoinedCall) for line in (folder / "calls.jsonl").read_bytes().splitlines()]
+    assert [call for call in calls if call.host is None or call.server is None] == []
+    return Counter(call.agent for call in calls)
+
+
 def end_by_themselves(folder: Path) -> bool:
     """Whether all that runs on a folder ends without being told to."""
     return psutil.wait_procs(processes_on(folder), timeout=30)[1] == []
@@ -83,9 +90,7 @@ def test_a_team_proves_a_theorem_and_the_proof_verifies_from_the_folder_alone(
     assert sum(isinstance(line.entry, ToolCalled) for line in told) == sum(
         one["calls"] for one in result["agents"].values()
     )
-    calls = [msgspec.json.decode(line, type=JoinedCall) for line in (folder / "calls.jsonl").read_bytes().splitlines()]
-    assert Counter(call.agent for call in calls) == {name: one["calls"] for name, one in result["agents"].items()}
-    assert [call for call in calls if call.host is None or call.server is None] == []
+    assert calls_seen_by_both(folder) == {name: one["calls"] for name, one in result["agents"].items()}
     assert processes_on(tmp_path) == []
 
     assert run_command(["verify", str(folder)]) == 0
@@ -184,6 +189,7 @@ async def test_a_run_can_use_a_server_that_is_there_already(tmp_path: Path) -> N
         result = json.loads(done.stdout)
         assert Path(result["certificate"]).is_relative_to(tmp_path / "data")
         assert not (folder / "server").exists()
+        assert calls_seen_by_both(folder) == {"tactician-1": result["agents"]["tactician-1"]["calls"]}
 
         (tmp_path / "wrong").write_text("no token\n")
         args[3] = str(tmp_path / "wrong")

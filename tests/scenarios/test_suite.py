@@ -1,5 +1,6 @@
 """Suites from the command line: real servers, real agents, real Lean; one stopped in the middle and gone on with."""
 
+import gzip
 import hashlib
 import json
 import signal
@@ -66,6 +67,8 @@ def test_a_suite_that_was_stopped_goes_on_without_repeating_or_losing_anything(t
     assert "<svg" in folder.page_file.read_text()
     assert "problems/b_easy" in folder.page_file.read_text()
     kept = folder.kept("problems/b_easy")
+    calls = gzip.decompress((kept / "calls.jsonl.gz").read_bytes()).splitlines()
+    assert len(calls) == records["problems/b_easy"].spent.calls
     named = json.loads((kept / "certificate.json").read_text())["files"]
     assert {name: hashlib.sha256((kept / name).read_bytes()).hexdigest() for name in named} == named
 
