@@ -12,6 +12,7 @@ from .adapter_commands import app as versions
 from .bench_command import bench
 from .evolve_commands import app as evolution
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, OK, SERVICE_FAILURE
+from .lemma_commands import app as lemmas
 from .run_command import run
 from .verify_command import verify
 from .withdraw_commands import recheck, revoke
@@ -45,6 +46,7 @@ episodes = typer.Typer(help="Keep an episode as a file, or move it to another ma
 app.add_typer(episodes, name="episode")
 app.add_typer(versions, name="adapter")
 app.add_typer(evolution, name="evolve")
+app.add_typer(lemmas, name="lemma")
 for command in (run, verify, revoke, recheck, bench):
     app.command()(command)
 
