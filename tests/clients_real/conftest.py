@@ -1,5 +1,6 @@
 """The real Codex and Claude Code, a real daemon, and a script in the model's place."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -56,21 +57,26 @@ def cache_folder() -> Path:
 
 
 def from_npm(name: str, *packages: str) -> Path:
-    """An npm prefix in the cache that holds exactly these packages; made once."""
+    """An npm prefix in the cache that holds exactly these packages; made once, by one of the processes that test."""
     prefix = cache_folder() / name
-    if (prefix / "complete").exists():
-        return prefix
+    prefix.mkdir(parents=True, exist_ok=True)
+    with (prefix / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (prefix / "complete").exists():
+            _install(prefix, packages)
+            (prefix / "complete").touch()
+    return prefix
+
+
+def _install(prefix: Path, packages: tuple[str, ...]) -> None:
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not installed")
-    prefix.mkdir(parents=True, exist_ok=True)
     install = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(prefix), *packages]
     done = subprocess.run(install, capture_output=True, text=True, timeout=INSTALL_TIMEOUT_S, check=False)
     if done.returncode and any(code in done.stderr for code in UNREACHABLE):
         pytest.skip(f"npm cannot be reached: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr
-    (prefix / "complete").touch()
-    return prefix
 
 
 def installed(program: Program) -> Path:

@@ -17,11 +17,21 @@ from tests.model_endpoints.server import scripted_model
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
 HOSTS = ["codex-1", "claude-1"]
+FALSE = "∀ (f : Nat → Nat) (n : Nat), f n = n"
+"""The server tries no function, so that it does not find out by itself."""
+NOT_FALSE = f"theorem no : ¬ ({FALSE}) := by intro h; exact absurd (h (fun _ => 1) 0) (by decide)"
 
 
 def look_and_stop(seen: Conversation) -> Answer:
     """One digest for every text of the launcher."""
     return [Call(tool="digest")] if len(seen.results) < seen.text.count("Call digest.") + 1 else "I have looked."
+
+
+def take_and_stop(seen: Conversation) -> Answer:
+    """Take a part and end the turn; look when told about it."""
+    if seen.last is None:
+        return [Call(tool="claim", arguments={"action": "next"})]
+    return [Call(tool="digest")] if seen.last.tool == "claim" and "Call digest." in seen.text else "I wait."
 
 
 def wait_long(seen: Conversation) -> Answer:
@@ -56,6 +66,23 @@ async def test_an_idle_agent_is_woken_by_a_message_to_it(name: str, bench: OpenB
             assert agents[0].account.sessions == 1
             assert "ada-1 has written to you (m1). Call digest." in model.asked[-1].text
             assert "please look at n0" in model.asked[-1].text
+
+
+@pytest.mark.parametrize("name", HOSTS)
+async def test_an_idle_agent_is_woken_when_its_part_is_shown_to_be_false(name: str, bench: OpenBench) -> None:
+    with scripted_model(take_and_stop) as model:
+        async with bench(model) as place:
+            spec, other = await place.register(name), await place.register("ada-1")
+            await place.call(other, "claim", action="take", node="n0")
+            await place.call(other, "plan", action="add", name="all_keep", statement=FALSE)
+            async with place.playing([spec]):
+                await place.entry(name, TurnEnded, outcome="completed")
+                await place.call(other, "refute", kind="proof", node="n1", lean=NOT_FALSE)
+                woken = await place.entry(name, Woken, how="prompted")
+                await place.entry(name, ToolCalled, tool="digest")
+            assert woken.reason == "n1 was refuted"
+            assert [call.tool for call in place.calls(name)] == ["claim", "digest"]
+            assert "all_keep, which you worked on, was shown to be false. Call digest." in model.asked[-1].text
 
 
 @pytest.mark.parametrize("name", HOSTS)
