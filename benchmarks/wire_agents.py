@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 LEGACY = "2025-11-25"
 MODERN = "2026-07-28"
 _NODE = re.compile(rb'\\"node\\":\\"(n\d+)\\"')
+_CODE = re.compile(rb'"text":"error (\w+):')
 _META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
 
 # what an agent does between two checks, by weight
@@ -37,12 +38,13 @@ MIX: Sequence[tuple[str, dict[str, Any], int]] = (
 class WireAgent:
     """One agent: its connection, its calls one after another, its latencies in milliseconds."""
 
-    def __init__(self, url: str, token: str, *, is_modern: bool, seed: int) -> None:
+    def __init__(self, url: str, token: str, *, tools: Sequence[str], is_modern: bool, seed: int) -> None:
         self._url = urlsplit(url)
         self._token = token
         self._is_modern = is_modern
         self._session = ""
         self._random = random.Random(seed)
+        self._mix = [one for one in MIX if not tools or one[0] in tools]
         self._number = 0
         self._held: str | None = None
         self.took: dict[str, list[float]] = defaultdict(list)
@@ -50,7 +52,7 @@ class WireAgent:
 
     async def connect(self) -> None:
         """Open the connection, and the session where the protocol has one."""
-        self._reader, self._writer = await asyncio.open_connection(self._url.hostname, self._url.port)
+        await self._dial()
         if not self._is_modern:
             params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}}
             head, _ = await self._post(self._request("initialize", params))
@@ -73,18 +75,27 @@ class WireAgent:
             self.took[name].append((time.time() - since) * 1000)
             due += every_s or 0.0
 
+    async def give_back(self) -> None:
+        """Release what is held, so that the next load finds free parts."""
+        if self._held is not None:
+            await self.call("claim", {"action": "release", "node": self._held})
+
     async def call(self, tool: str, arguments: dict[str, Any]) -> None:
         """One tool call; a node that it leases is kept in mind, to be released by the next claim."""
         params = {"name": tool, "arguments": arguments}
         _, body = await self._post(self._request("tools/call", params), name=tool)
         if b'"isError":true' in body or b'"result"' not in body:
-            self.errors[tool] += 1
+            code = _CODE.search(body)
+            self.errors[f"{tool} {code[1].decode() if code else 'protocol'}"] += 1
         if tool == "claim":
             found = _NODE.search(body) if arguments["action"] == "next" else None
             self._held = found[1].decode() if found else None
 
+    async def _dial(self) -> None:
+        self._reader, self._writer = await asyncio.open_connection(self._url.hostname, self._url.port)
+
     def _choice(self) -> tuple[str, dict[str, Any]]:
-        name, arguments, _ = self._random.choices(MIX, weights=[weight for *_, weight in MIX])[0]
+        name, arguments, _ = self._random.choices(self._mix, weights=[weight for *_, weight in self._mix])[0]
         if name == "say":
             return name, arguments | {"text": f"note {self._random.random()}"}
         if name != "claim":
@@ -110,6 +121,9 @@ class WireAgent:
             head += f"Mcp-Method: {message['method']}\r\nMcp-Name: {name}\r\n"
         if self._session:
             head += f"Mcp-Session-Id: {self._session}\r\n"
+        if self._reader.at_eof():  # the server hangs up on who is silent for some seconds
+            self._writer.close()
+            await self._dial()
         self._writer.write(head.encode() + b"\r\n" + body)
         return await self._answer()
 
@@ -134,7 +148,9 @@ class WireAgent:
 async def work(order: dict[str, Any]) -> dict[str, Any]:
     """Be the agents of the order; see the module."""
     agents = [
-        WireAgent(one["url"], one["token"], is_modern=order["is_modern"], seed=order["seed"] + number)
+        WireAgent(
+            one["url"], one["token"], tools=order["tools"], is_modern=order["is_modern"], seed=order["seed"] + number
+        )
         for number, one in enumerate(order["agents"])
     ]
     await asyncio.gather(*(agent.connect() for agent in agents))
@@ -142,7 +158,10 @@ async def work(order: dict[str, Any]) -> dict[str, Any]:
     begins = float(await asyncio.to_thread(sys.stdin.readline))
     await asyncio.sleep(max(0.0, begins - time.time()))
     until, every_s = begins + order["seconds"], order["every_s"]
+    before = time.process_time()
     await asyncio.gather(*(agent.run(begins=begins, until=until, every_s=every_s) for agent in agents))
+    used = time.process_time() - before
+    await asyncio.gather(*(agent.give_back() for agent in agents))
     took: dict[str, list[float]] = defaultdict(list)
     errors: dict[str, int] = defaultdict(int)
     for agent in agents:
@@ -150,7 +169,7 @@ async def work(order: dict[str, Any]) -> dict[str, Any]:
             took[name] += values
         for name, count in agent.errors.items():
             errors[name] += count
-    return {"took": took, "errors": errors}
+    return {"took": took, "errors": errors, "processor_s": used}
 
 
 if __name__ == "__main__":
