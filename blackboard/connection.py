@@ -14,6 +14,9 @@ import msgspec
 Word = str | bytes | int
 Command = Sequence[Word]
 
+Reading = tuple[str, str, *tuple[Word, ...]]
+"""A command that changes nothing, and the name of the episode's key that it reads; the name is empty for TIME."""
+
 CONNECT_WAIT_S = 2.0
 REPLY_WAIT_S = 10.0
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from .in_redis import Reading
+from .connection import Reading
 from .nodes import DEPTH_STEP, node_of
 from .types import Candidate, Lease
 

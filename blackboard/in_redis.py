@@ -29,7 +29,7 @@ from bus.errors import (
 )
 
 from .chain import Entry
-from .connection import CONNECT_WAIT_S, REPLY_WAIT_S, Address, Command, SharedConnection, Unreachable, Word
+from .connection import CONNECT_WAIT_S, REPLY_WAIT_S, Address, Command, Reading, SharedConnection, Unreachable, Word
 from .keys import is_episode_id, key, operation_key, shared_keys
 from .scripts_library import FUNCTION_MISSING, function_name, library
 
@@ -56,9 +56,6 @@ for _, key in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do
 end
 return found
 """
-
-Reading = tuple[str, str, *tuple[str | int | bytes, ...]]
-"""A command that changes nothing, and the name of the episode's key that it reads; the name is empty for TIME."""
 
 _T = TypeVar("_T")
 

@@ -6,7 +6,8 @@ import msgspec
 
 from bus.errors import BadArguments, TooLarge, UnknownId
 
-from .in_redis import EpisodeStore, Reading
+from .connection import Reading
+from .in_redis import EpisodeStore
 from .keys import mailbox_key
 from .types import Message
 

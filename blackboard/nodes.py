@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from .in_redis import Reading
+from .connection import Reading
 from .types import Node
 
 ROOT = "n0"
