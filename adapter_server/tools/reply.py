@@ -1,6 +1,7 @@
 """Replies as agents read them: a line for the eye, one JSON line of facts, then news. Never longer than the cap."""
 
 from collections.abc import Sequence
+from itertools import accumulate, takewhile
 from typing import Any, cast
 
 import msgspec
@@ -58,6 +59,7 @@ def _fit(facts: Facts, room: int) -> str:
     if len(text.encode()) <= room:
         return text
     facts = cast(Facts, msgspec.to_builtins(facts))
+    _cut_lists(facts, room)
     while len((text := _encode(facts)).encode()) > room and _shorten_a_list(facts):
         pass
     limit = room
@@ -67,6 +69,23 @@ def _fit(facts: Facts, room: int) -> str:
     return text
 
 
+def _cut_lists(facts: Facts, room: int) -> None:
+    """Drop the tail of each list that would not fit even alone: long ones are not worn down item by item."""
+    lists = {name: cast("list[object]", value) for name, value in facts.items() if isinstance(value, list)}
+    for name, items in lists.items():
+        sizes = accumulate(len(msgspec.json.encode(item)) + 1 for item in items)
+        kept = max(sum(1 for _ in takewhile(lambda size: size <= room, sizes)), 1)
+        if kept < len(items):
+            _drop(facts, name, len(items) - kept)
+
+
+def _drop(facts: Facts, name: str, count: int) -> None:
+    facts[name] = facts[name][:-count]
+    left_out = dict(facts.get("left_out") or {})
+    left_out[name] = left_out.get(name, 0) + count
+    facts["left_out"] = left_out
+
+
 def _shorten_a_list(facts: Facts) -> bool:
     """Drop the last item of the list that takes most room; False when no list has two items left."""
     lists: dict[str, list[object]] = {name: value for name, value in facts.items() if isinstance(value, list)}
@@ -74,10 +93,7 @@ def _shorten_a_list(facts: Facts) -> bool:
     if not lists:
         return False
     name = max(lists, key=lambda key: len(_encode(lists[key])))
-    facts[name] = lists[name][:-1]
-    left_out = dict(facts.get("left_out") or {})
-    left_out[name] = left_out.get(name, 0) + 1
-    facts["left_out"] = left_out
+    _drop(facts, name, 1)
     return True
 
 

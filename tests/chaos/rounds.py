@@ -42,6 +42,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     """Operations in the episode so far."""
 
     faults: list[str]
+    orphans: int = 0
+    """Processes that should have ended with what was killed and did not; each is a fault too."""
 
 
 class Chaos:
@@ -82,12 +84,12 @@ class Chaos:
         await self._answered("check" if victim == "worker" else "say")
         recovery = time.monotonic() - began
         _, alive = psutil.wait_procs(family, timeout=max(0.0, GONE_S - recovery))
-        faults = [f"{victim} left {' '.join(_command(process))[:200]}" for process in alive if _is_alive(process)]
+        orphans = [f"{victim} left {' '.join(_command(process))[:200]}" for process in alive if _is_alive(process)]
         async with store_to_read(Settings(data=str(self._daemon.folder.path))) as url:
-            faults += await self._promises.judge(url)
+            faults = orphans + await self._promises.judge(url)
         return Round(
             number=self._number, victim=victim, recovery_s=round(recovery, 3),
-            acknowledged=self._promises.acknowledged, faults=faults,
+            acknowledged=self._promises.acknowledged, faults=faults, orphans=len(orphans),
         )  # fmt: skip
 
     async def finish(self) -> list[str]:
