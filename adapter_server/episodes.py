@@ -89,7 +89,10 @@ class Episodes:
             episode, source=request.problem.source, theorem=request.problem.theorem
         )
         statement = await shown(problem.statement, episode=episode, lemma_store=self._lemma_store)
-        target = NodeDraft(name=problem.theorem, statement=statement, statement_hash=problem.statement.hash)
+        target = NodeDraft(
+            name=problem.theorem, statement=statement, statement_hash=problem.statement.hash,
+            order_free_hash=problem.statement.order_free_hash,
+        )  # fmt: skip
         details: dict[str, object] = {
             "problem": request.problem.name,
             "origin": request.problem.origin,

@@ -12,7 +12,7 @@ SHARED = (
     "status",  # hash: node -> status
     "closed_by",  # hash: node -> lemma
     "names",  # hash: name -> node
-    "statements",  # hash: statement hash -> node
+    "statements",  # hash: statement hash, "any order " and order-free hash -> node
     "open",  # sorted set: open nodes, nearest to the theorem first, then oldest
     "depths",  # hash: node -> steps from the theorem
     "alternatives",  # hash: alternative -> all about it

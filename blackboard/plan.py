@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from heapq import nsmallest
 
 import msgspec
 
@@ -96,15 +97,22 @@ class Plan:
         return sorted(found, key=lambda node: node.at_seq)
 
     async def nodes_with(self, episode: str, words: Sequence[str], *, limit: int) -> tuple[list[Node], int]:
-        """Return the oldest nodes that contain all of the lower-case words, and how many there are.
+        """Return nodes that contain all of the lower-case words, those that say least first, and how many there are.
+
+        When none does, those that contain most of them count, if that is half or more.
 
         Cheap with thousands of nodes: what they say is kept here, and read again only when nodes were added or revised.
         """
         texts = await self._texts_of(episode)
-        found = list(texts.items())
-        for word in words:
-            found = [item for item in found if word in item[1]]
-        return await self.nodes_by_id(episode, [node for node, _ in found[:limit]]), len(found)
+        found: list[tuple[int, str]] = []
+        best = len(words) // 2 if len(words) > 1 else 0
+        for node, text in texts.items():
+            missing = sum(word not in text for word in words)
+            if missing < best:
+                best, found = missing, []
+            if missing == best:
+                found.append((len(text), node))
+        return await self.nodes_by_id(episode, [node for _, node in nsmallest(limit, found)]), len(found)
 
     async def nodes_by_id(self, episode: str, ids: Sequence[str]) -> list[Node]:
         """Return nodes in the order of the ids, all of which exist."""
@@ -149,6 +157,13 @@ class Plan:
         lookups = [("HGET", name, statement_hash) for name in ("statements", "proofs")]
         node, lemma = await self._store.read(episode, *lookups)
         return Same(node=node and node.decode(), lemma=lemma and lemma.decode())
+
+    async def reordered(self, episode: str, order_free_hash: str) -> Node | None:
+        """Return the first node that says the same with its hypotheses in any order."""
+        if not order_free_hash:
+            return None
+        (found,) = await self._store.read(episode, ("HGET", "statements", f"any order {order_free_hash}"))
+        return None if found is None else await self.node(episode, found.decode())
 
     async def alternatives(self, episode: str) -> list[Alternative]:
         """Return all alternatives, oldest first."""

@@ -17,12 +17,14 @@ class NodeDraft(msgspec.Struct, frozen=True, kw_only=True):
         name: what the author calls it; a number is appended when another part has the name.
         statement: what has to be proved, as Lean prints it.
         statement_hash: equal for two statements exactly when they count as the same.
+        order_free_hash: the same for statements that differ in the order of independent hypotheses; may be empty.
         note: the author's words on it.
     """
 
     name: str
     statement: str
     statement_hash: str
+    order_free_hash: str = ""
     note: str = ""
 
 
@@ -264,14 +266,12 @@ class CallToken(msgspec.Struct, frozen=True, kw_only=True):
     """A tool call that has begun and not ended.
 
     Attributes:
-        episode: where.
-        agent: who calls.
+        episode, agent: where, and who calls.
         call: unique per call.
         status: state of the episode when the call began.
         committed: number of the last event that the agent is known to have received.
         shown: number of the last event that a reply to the agent contained, received or not.
-        seq: number of the last event when the call began.
-        head: hash of that event.
+        seq, head: number and hash of the last event when the call began.
     """
 
     episode: str

@@ -274,7 +274,10 @@ def _statement(text: str, answer: Answer) -> Statement:
     if answer.status != "done":
         raise LeanUnavailable(f"the statement could not be judged: {answer.reason}")
     found = answer.judged[0]
-    return Statement(text=text, pretty=found.pretty, hash=found.statement_hash, universes=found.universes)
+    return Statement(
+        text=text, pretty=found.pretty, hash=found.statement_hash, order_free_hash=found.order_free_hash,
+        universes=found.universes,
+    )  # fmt: skip
 
 
 def _shifted(messages: tuple[LeanMessage, ...], lines: int) -> list[LeanMessage]:

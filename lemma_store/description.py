@@ -3,6 +3,7 @@
 from typing import Any
 
 from .declarations import Declaration, Kind
+from .order import order_free_hash
 from .printing import Printer
 from .refusals import Refused
 from .session import Session
@@ -52,6 +53,7 @@ def described(session: Session, declaration: Declaration, *, name: str, **more: 
         outcome="accepted",
         pretty=Printer(session.terms, find, find_trusted).text(declaration.type, declaration.params),
         statement_hash=premises[0][1],
+        order_free_hash=order_free_hash(session.terms, declaration.type, declaration.params),
         universes=len(declaration.params),
         premises=premises,
         **more,

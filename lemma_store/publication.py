@@ -106,7 +106,7 @@ def _lemma(unit: Judged, *, author: str, source: str, world: World) -> Lemma:
         # A definition is no lemma: it has no statement that somebody could look for.
         statement=Statement(
             text=unit.pretty, pretty=unit.pretty, hash=unit.statement_hash if unit.is_theorem else "",
-            universes=unit.universes,
+            order_free_hash=unit.order_free_hash if unit.is_theorem else "", universes=unit.universes,
         ),
         source=source,
         uses=tuple(world.lemma_ids[name] for name in unit.uses),

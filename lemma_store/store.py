@@ -174,6 +174,10 @@ class LemmaStore:
         """Return the lemmas of an episode, oldest first."""
         return (await self._world(episode)).lemmas()
 
+    async def reordered(self, episode: str, order_free_hash: str) -> Lemma | None:
+        """Return the first lemma that says the same with hypotheses in any order."""
+        return (await self._world(episode)).reordered(order_free_hash)
+
     async def find(
         self, episode: str, *, q: str = "", statement: str = "", mode: str = "text", limit: int = 15
     ) -> list[Hit]:

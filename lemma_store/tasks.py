@@ -87,6 +87,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
     pretty: str = ""
     statement_hash: str = ""
+    order_free_hash: str = ""
     universes: int = 0
     uses: tuple[str, ...] = ()
     """Stored names of the units and lemmas that it uses directly."""

@@ -37,6 +37,9 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     hash: str
     """SHA-256 (hex) of the kernel term, blind to binder names, binder styles and the names of universe parameters."""
 
+    order_free_hash: str = ""
+    """The same, blind also to the order of independent variables and hypotheses; empty when there are less than two."""
+
     universes: int = 0
     """Number of universe parameters."""
 

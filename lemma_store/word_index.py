@@ -34,6 +34,11 @@ class WordIndex:
                 chosen ^= 1 << latest
         return found
 
+    def shared(self, places: Iterable[int], words: Collection[str]) -> dict[int, int]:
+        """Return how many of the words the texts at these places have."""
+        digits = self._scores(words)
+        return {at: sum((digit >> at & 1) << place for place, digit in enumerate(digits)) for at in places}
+
     def _scores(self, words: Collection[str]) -> list[int]:
         """The number of words in each text, in binary: entry k has the digit 2^k of all texts."""
         digits: list[int] = []

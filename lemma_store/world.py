@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -14,13 +13,12 @@ from bus.errors import UnknownId
 from .description import LEMMA_PREFIX
 from .lean.core_library import CoreLibrary
 from .lean.toolchain import Toolchain
+from .likeness import Likeness
 from .policy import POLICY_ID
 from .tasks import Admit
 from .types import Lemma, Problem
-from .word_index import WordIndex
 
 PROBLEM_MODULE = "Problem"
-_WORD = re.compile(r"[^\W_]+", re.UNICODE)
 
 
 class World:
@@ -35,10 +33,10 @@ class World:
         self.opening = anyio.Lock()
         """Held while a judge starts."""
         self._by_id: dict[str, Lemma] = {}
-        self._searchable: list[Lemma] = []
-        self._words = WordIndex()
+        self._likeness = Likeness()
         self._by_name: dict[str, Lemma] = {}
         self._by_hash: dict[str, Lemma] = {}
+        self._by_order_free_hash: dict[str, Lemma] = {}
         self._by_last: dict[str, Lemma] = {}
         self.revoked: dict[str, str] = {}
         """Content id of what was taken back → why."""
@@ -82,8 +80,7 @@ class World:
     def remember(self, lemma: Lemma) -> None:
         """Index a published unit. Definitions are indexed by name only."""
         if lemma.statement.hash and lemma.id not in self._by_id:
-            self._searchable.append(lemma)
-            self._words.add(words_of(f"{lemma.name} {lemma.statement.pretty} {lemma.author}"))
+            self._likeness.add(lemma)
         self._by_id[lemma.id] = lemma
         for name in lemma.names:
             self.lemma_ids[name] = lemma.id
@@ -91,20 +88,24 @@ class World:
             self._by_last[name.rpartition(".")[2]] = lemma
         if lemma.statement.hash:
             self._by_hash.setdefault(lemma.statement.hash, lemma)
+            self._by_order_free_hash.setdefault(lemma.statement.order_free_hash, lemma)
 
-    def like(self, text: str, *, limit: int, is_total: bool = False) -> list[Lemma]:
-        """Return the lemmas that share most words with a text, then the newest; all count when `is_total`."""
-        wanted = words_of(text)
-        places = self._words.best(wanted, limit=limit, is_total=is_total or not wanted)
-        return [self._searchable[place] for place in places]
+    def like(self, text: str, *, limit: int) -> list[Lemma]:
+        """Return the lemmas that are most like a text."""
+        return self._likeness.like(text, limit=limit)
+
+    def may_close(self, goal: str, *, limit: int) -> list[Lemma]:
+        """Return the lemmas that are worth trying on a goal, best first."""
+        return self._likeness.may_close(goal, limit=limit)
 
     def forget(self, reasons: Mapping[str, str]) -> None:
         """Take units out of the index, for good."""
         self.revoked.update(reasons)
         left = [unit for unit in self._by_id.values() if unit.id not in reasons]
-        for index in (self._by_id, self._by_name, self._by_hash, self._by_last, self.lemma_ids):
+        same = (self._by_hash, self._by_order_free_hash)
+        for index in (self._by_id, self._by_name, *same, self._by_last, self.lemma_ids):
             index.clear()
-        self._searchable, self._words = [], WordIndex()
+        self._likeness = Likeness()
         for unit in left:
             self.remember(unit)
 
@@ -123,6 +124,10 @@ class World:
     def same(self, statement_hash: str) -> Lemma | None:
         """Return the first lemma with this statement."""
         return self._by_hash.get(statement_hash)
+
+    def reordered(self, order_free_hash: str) -> Lemma | None:
+        """Return the first lemma whose statement differs at most in the order of independent hypotheses."""
+        return self._by_order_free_hash.get(order_free_hash) if order_free_hash else None
 
     def unit(self, lemma_id: str) -> Lemma:
         """Return a published unit by its id."""
@@ -165,11 +170,6 @@ class World:
                 stack.append((ident, True))
                 stack.extend((below, False) for below in unit.uses)
         return list(order.values())
-
-
-def words_of(text: str) -> set[str]:
-    """Return the words of a text as they are searched for."""
-    return {word.lower() for word in _WORD.findall(text)}
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -68,7 +68,19 @@ async def _judge(
     with anyio.CancelScope(shield=True):
         closes |= await record_report(report, node=node, caller=caller, board=board, job=job)
     facts = _facts(report, closes, caller.policy.shown) | ({"stale": stale} if stale else {})
+    if known := await _said_before(report, caller, lemma_store):
+        facts["same_in_other_order"] = known
     return ToolReply(headline=_headline(report, closes), facts=facts, is_settled=_is_settled(report))
+
+
+async def _said_before(report: CheckReport, caller: Caller, lemma_store: LemmaStore) -> dict[str, str]:
+    """New lemmas that say what an earlier one says with hypotheses in another order: their names and its."""
+    found: dict[str, str] = {}
+    for lemma in (verdict.lemma for verdict in report.verdicts if verdict.lemma and verdict.is_new):
+        earlier = await lemma_store.reordered(caller.episode, lemma.statement.order_free_hash)
+        if earlier is not None and earlier.statement.hash != lemma.statement.hash:
+            found[lemma.name] = earlier.name
+    return found
 
 
 async def record_report(
@@ -111,6 +123,10 @@ async def _read_statement(
     facts: Facts = {"statement": statement.pretty, "hash": statement.hash}
     same = [node.id for node in await board.nodes(caller.episode) if node.statement_hash == statement.hash]
     same += [note.name for note in await board.lemmas(caller.episode) if note.statement_hash == statement.hash]
+    if not same and (lemma := await lemma_store.reordered(caller.episode, statement.order_free_hash)):
+        same.append(lemma.name)
+    if not same and (node := await board.reordered(caller.episode, statement.order_free_hash)):
+        same.append(node.id)
     if same:
         facts["same_as"] = same
     return ToolReply(headline=f"Lean reads: {one_line(statement.pretty)}", facts=facts)

@@ -44,6 +44,9 @@ local function create_node(draft, actor)
   redis.call('HSET', NAMES, name, id)
   redis.call('HSET', STATUS, id, 'open')
   redis.call('HSET', STATEMENTS, draft.statement_hash, id)
+  if draft.order_free_hash and draft.order_free_hash ~= '' then
+    redis.call('HSETNX', STATEMENTS, 'any order ' .. draft.order_free_hash, id)
+  end
   place_open(id, id == 'n0' and 0 or FAR)
   return id
 end
