@@ -38,6 +38,8 @@ _CHILDREN: Mapping[int, slice] = {
     LET: slice(1, 4), LIT: slice(0, 0), PROJ: slice(3, 4), ZERO: slice(0, 0), SUCC: slice(1, 2),
     MAX: slice(1, 3), IMAX: slice(1, 3), PARAM: slice(0, 0),
 }  # fmt: skip
+_NAMED = (CONST, PROJ)
+_APP_LABEL = b"5"
 # How many binders stand above the last child.
 _BINDS: Mapping[int, int] = {LAM: 1, PI: 1, LET: 1}
 
@@ -66,19 +68,30 @@ class Terms:
         self._below: list[tuple[int, ...]] = []
         """Child terms, which come before their parents."""
         self._open: list[int] = []
+        self._constants: dict[int, frozenset[Name]] = {}
+
+    def _again(self, node: Node, below: list[int]) -> int:
+        if node[0] == CONST:
+            return self.add((CONST, node[1], tuple(below)))
+        where = _CHILDREN[node[0]]
+        return self.add((*node[: where.start], *below, *node[where.stop :]) if below else node)
 
     def add(self, node: Node) -> int:
         """Return the term of `node`, whose children must be terms of this arena."""
-        # `True == 1` in a key, hence the type in literals.
-        key: Node = (*node, isinstance(node[1], str)) if node[0] == LIT else node
-        term = len(self.nodes)
-        found = self._index.setdefault(key, term)
-        if found != term:
+        index = self._index
+        found = index.get(node)
+        if found is not None:
             return found
-        below = children(node)
+        open_ = self._open
+        term = index[node] = len(open_)
+        if node[0] == APP:
+            below: tuple[int, ...] = node[1:]
+            open_.append(max(open_[below[0]], open_[below[1]]))
+        else:
+            below = children(node)
+            open_.append(self._measure(node, below))
         self.nodes.append(node)
         self._below.append(below)
-        self._open.append(self._measure(node, below))
         return term
 
     def node(self, term: int) -> Node:
@@ -86,14 +99,10 @@ class Terms:
         return self.nodes[term]
 
     def _measure(self, node: Node, below: tuple[int, ...]) -> int:
-        tag: int = node[0]
-        open_ = self._open
-        if tag == APP:
-            return max(open_[below[0]], open_[below[1]])
-        if tag == BVAR:
+        if node[0] == BVAR:
             return node[1] + 1
-        found = [open_[child] for child in below]
-        if tag in _BINDS:
+        found = [self._open[child] for child in below]
+        if node[0] in _BINDS:
             found[-1] -= 1
         return max(found, default=0)
 
@@ -119,7 +128,14 @@ class Terms:
 
     def constants(self, *roots: int) -> set[Name]:
         """Return the names of all constants below `roots`, structures of projections included."""
-        return {node[1] for node in self.walk(*roots) if node[0] in (CONST, PROJ)}
+        return set[Name]().union(*map(self._constants_below, roots))
+
+    def _constants_below(self, root: int) -> frozenset[Name]:
+        found = self._constants.get(root)
+        if found is None:
+            found = frozenset(node[1] for node in self.walk(root) if node[0] in _NAMED)
+            self._constants[root] = found
+        return found
 
     def fold(self, root: int, build: Callable[[Node, list[Any]], Any], memo: dict[int, Any]) -> Any:
         """Return `build(node, results of its children)` for `root`, each term visited once, children first."""
@@ -131,14 +147,13 @@ class Terms:
 
     def rename(self, root: int, new_name: Callable[[Name], Name], memo: dict[int, int]) -> int:
         """Return `root` with every constant and projection structure renamed."""
+        if all(new_name(name) == name for name in self._constants_below(root)):
+            return root
 
         def build(node: Node, below: list[int]) -> int:
-            if node[0] == CONST:
-                return self.add((CONST, new_name(node[1]), tuple(below)))
-            if node[0] == PROJ:
-                return self.add((PROJ, new_name(node[1]), node[2], below[0]))
-            where = _CHILDREN[node[0]]
-            return self.add((*node[: where.start], *below, *node[where.stop :])) if below else self.add(node)
+            if node[0] == APP:
+                return self.add((APP, *below))
+            return self._again((node[0], new_name(node[1]), *node[2:]) if node[0] in _NAMED else node, below)
 
         return self.fold(root, build, memo)
 
@@ -206,7 +221,8 @@ class Terms:
         position = {param: at for at, param in enumerate(params)}
 
         def build(node: Node, below: list[bytes]) -> bytes:
-            return _hash(_label(node, position, name_of), below)
+            label = _APP_LABEL if node[0] == APP else _label(node, position, name_of).encode("utf-8", "surrogatepass")
+            return hashlib.sha256(label + b"".join(below)).digest()
 
         return self.fold(root, build, {} if memo is None else memo)
 
@@ -220,10 +236,3 @@ def _label(node: Node, position: Mapping[Name, int], name_of: Callable[[Name], N
     if tag in (BVAR, LIT):
         return f"{tag} {node[1]!r}"
     return f"{tag}"
-
-
-def _hash(label: str, below: list[bytes]) -> bytes:
-    state = hashlib.sha256(label.encode("utf-8", "surrogatepass"))
-    for digest in below:
-        state.update(digest)
-    return state.digest()

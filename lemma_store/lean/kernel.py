@@ -13,7 +13,7 @@ from typing import Any
 
 from lemma_store.declarations import Declaration, Kind
 from lemma_store.refusals import Refused
-from lemma_store.terms import IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms, dotted
+from lemma_store.terms import APP, IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms, dotted
 
 from .objects import Objects
 
@@ -113,6 +113,8 @@ class Kernel:
 
     def _object(self, node: Node, below: list[Any]) -> int:
         make = self._objects
+        if node[0] == APP:
+            return make.application(*below)
         match node[0]:
             case 0:
                 return make.call("lean_expr_mk_bvar", make.number(node[1]))
@@ -120,8 +122,6 @@ class Kernel:
                 return make.call("lean_expr_mk_sort", below[0])
             case 4:
                 return make.call("lean_expr_mk_const", self._name(node[1]), make.sequence(below))
-            case 5:
-                return make.call("lean_expr_mk_app", *below)
             case 6 | 7:
                 type_, body = below
                 return make.binder(self._name(node[3]), type_, body, is_pi=node[0] == PI, style=node[4])

@@ -10,6 +10,7 @@ from typing import Any
 
 _POINTER = ctypes.c_void_p
 _SMALL_NUMBER_LIMIT = 1 << 62
+_ARRAY = 246
 
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "lean_alloc_object": (_POINTER, ctypes.c_size_t),
@@ -62,19 +63,29 @@ def load(library: Path) -> ctypes.CDLL:
     return lean
 
 
+# All memory as numbers: cheaper than an object of ctypes for each place.
+_counts = (ctypes.c_int32 * (1 << 45)).from_address(0)
+_words = (ctypes.c_uint64 * (1 << 44)).from_address(0)
+
+
 def _field(address: int, index: int) -> int:
-    return ctypes.c_uint64.from_address(address + 8 + 8 * index).value
+    return _words[(address >> 3) + 1 + index]
 
 
 def _tag(address: int) -> int:
-    return address >> 1 if address & 1 else ctypes.c_uint8.from_address(address + 7).value
+    return address >> 1 if address & 1 else _words[address >> 3] >> 56
 
 
 def _keep(address: int) -> int:
     # A count of zero marks a persistent object: the runtime neither counts nor frees it.
     if not address & 1:
-        ctypes.c_int32.from_address(address).value = 0
+        _counts[address >> 2] = 0
     return address
+
+
+def _fill(address: int, words: list[int]) -> None:
+    at = address >> 3
+    _words[at : at + len(words)] = words
 
 
 class Objects:
@@ -82,10 +93,17 @@ class Objects:
 
     def __init__(self, library: Path) -> None:
         self._lean = load(library)
+        self._make_application = self._lean.lean_expr_mk_app
 
     def call(self, symbol: str, *arguments: int) -> int:
-        """Call a runtime function whose arguments and result are objects."""
-        return _keep(getattr(self._lean, symbol)(*(_keep(argument) for argument in arguments)))
+        """Call a runtime function whose arguments and result are objects; the arguments are ours already."""
+        return _keep(getattr(self._lean, symbol)(*arguments))
+
+    def application(self, function: int, argument: int) -> int:
+        """Return an application: most of what there is to build."""
+        address: int = self._make_application(function, argument)
+        _counts[address >> 2] = 0
+        return address
 
     def box(self, number: int) -> int:
         """Return a small number, or a constructor without fields."""
@@ -101,17 +119,12 @@ class Objects:
         """Allocate a constructor object."""
         if not fields and not scalars:
             return self.box(tag)
-        size = (8 + 8 * len(fields) + len(scalars) + 7) & ~7
+        tail = [int.from_bytes(scalars[at : at + 8], "little") for at in range(0, len(scalars), 8)]
+        size = 8 * (1 + len(fields) + len(tail))
         address: int = self._lean.lean_alloc_object(size)
-        ctypes.memset(address, 0, size)
-        ctypes.c_int32.from_address(address).value = 0
-        ctypes.c_uint16.from_address(address + 4).value = size
-        ctypes.c_uint8.from_address(address + 6).value = len(fields)
-        ctypes.c_uint8.from_address(address + 7).value = tag
-        for index, field in enumerate(fields):
-            ctypes.c_uint64.from_address(address + 8 + 8 * index).value = _keep(field)
-        ctypes.memmove(address + 8 + 8 * len(fields), scalars, len(scalars))
-        return _keep(address)
+        _words[address >> 3] = size << 32 | len(fields) << 48 | tag << 56
+        _fill(address + 8, fields + tail)
+        return address
 
     def sequence(self, items: list[int]) -> int:
         """Return a Lean list."""
@@ -123,13 +136,9 @@ class Objects:
     def array(self, items: list[int]) -> int:
         """Return a Lean array of objects."""
         address: int = self._lean.lean_alloc_object(24 + 8 * len(items))
-        ctypes.c_int32.from_address(address).value = 0
-        ctypes.c_uint32.from_address(address + 4).value = 246 << 24
-        ctypes.c_uint64.from_address(address + 8).value = len(items)
-        ctypes.c_uint64.from_address(address + 16).value = len(items)
-        for index, item in enumerate(items):
-            ctypes.c_uint64.from_address(address + 24 + 8 * index).value = _keep(item)
-        return _keep(address)
+        _words[address >> 3] = _ARRAY << 56
+        _fill(address + 8, [len(items), len(items), *items])
+        return address
 
     def string(self, text: str) -> int:
         """Return a Lean string."""
@@ -147,7 +156,7 @@ class Objects:
     def binder(self, name: int, type_: int, body: int, *, is_pi: bool, style: int) -> int:
         """Return a λ or ∀."""
         symbol = self._lean.lean_expr_mk_forall if is_pi else self._lean.lean_expr_mk_lambda
-        return _keep(symbol(_keep(name), _keep(type_), _keep(body), style))
+        return _keep(symbol(name, type_, body, style))
 
     def literal(self, value: int | str) -> int:
         """Return a literal expression."""
@@ -162,14 +171,14 @@ class Objects:
     def add_declaration(self, environment: int, declaration: int) -> tuple[int | None, int]:
         """Ask the kernel; return `(None, new environment)` or `(tag of the exception, old environment)`."""
         # Zero twice: no limit of the kernel's own on steps or depth; the judge's clock and stack bound them.
-        result = _keep(self._lean.lean_add_decl(_keep(environment), 0, 0, _keep(declaration), self.box(0)))
+        result = _keep(self._lean.lean_add_decl(environment, 0, 0, declaration, self.box(0)))
         if _tag(result) == 1:
             return None, _keep(_field(result, 0))
         return _tag(_field(result, 0)), environment
 
     def find(self, environment: int, name: int) -> int | None:
         """Return the `ConstantInfo` of `name`."""
-        found: int = self._lean.lean_environment_find(_keep(environment), _keep(name))
+        found: int = self._lean.lean_environment_find(environment, name)
         return None if found & 1 else _keep(_field(_keep(found), 0))
 
     def kind_and_type(self, constant: int) -> tuple[int, int]:

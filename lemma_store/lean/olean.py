@@ -4,25 +4,24 @@ Pure Python, iterative, bounds-checked. Reading never maps the file and never ru
 exactly of the expected form is `Refused`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from lemma_store.declarations import SAFE, Declaration, Kind, Module
 from lemma_store.refusals import Refused
-from lemma_store.terms import APP, BVAR, CONST, IMAX, LAM, LET, LIT, MAX, PARAM, PI, PROJ, SORT, SUCC, ZERO, Name, Terms
+from lemma_store.terms import APP, BVAR, CONST, IMAX, LET, LIT, MAX, PARAM, PROJ, SORT, SUCC, ZERO, Name, Node, Terms
 
-from .regions import Region
+from .regions import Region, Shapes
 
 MAX_CONSTANTS = 200_000
 # Lean keeps the range of loose variables in 20 bits of every term and panics beyond.
 _MAX_BINDERS = 1 << 18
-_FVAR, _MVAR, _MDATA = 1, 2, 10
-_STYLES = 4
+_MDATA = 10
+_SMALL_ZERO = 1
+# A binder's style is the byte after its three fields and the eight bytes of its hash.
+_STYLE_AT, _STYLES = 8 + 3 * 8 + 8, 4
 
 T = TypeVar("T")
-
-_Object = tuple[int, int, tuple[int, ...], bytes]
-"""Offset, tag, field pointers, scalar bytes."""
 
 
 def read_module(data: bytes, terms: Terms, *, version: str) -> Module:
@@ -50,7 +49,7 @@ class _Reader:
         self._region = region
         self._terms = terms
         self._names: dict[int, Name] = {}
-        self._levels: dict[int, int] = {}
+        self._levels: dict[int, int] = {_SMALL_ZERO: terms.add((ZERO,))}
         self._exprs: dict[int, int] = {}
 
     def imports(self) -> tuple[Name, ...]:
@@ -120,80 +119,77 @@ class _Reader:
             self._names[place] = name = (*name, part)
         return name
 
-    # Terms and levels share one loop: everything below a pointer is opened once, then built from the bottom.
-    def _resolve(
-        self,
-        pointer: int,
-        parent: int,
-        memo: dict[int, int],
-        below: Callable[[_Object], tuple[int, ...]],
-        build: Callable[[_Object, list[int]], int],
-    ) -> int:
-        open_ = self._region.constructor
-        opened: dict[int, tuple[_Object, tuple[int, ...]]] = {}
-        stack = [(pointer, parent)]
-        while stack:
-            place, above = stack.pop()
-            if place in opened or place in memo:
-                continue
-            found = open_(place, above)
-            parts = below(found)
-            opened[place] = found, parts
-            at = found[0]
-            stack += [(child, at) for child in parts if child not in opened]
-        for place in sorted(opened):
-            found, parts = opened[place]
-            try:
-                inner = [memo[child] for child in parts]
-            except KeyError:
-                raise Refused("a pointer points forward") from None
-            memo[place] = build(found, inner)
-        return memo[pointer]
-
     def _level(self, pointer: int, parent: int) -> int:
-        if (known := self._levels.get(pointer)) is not None:
-            return known
-        return self._resolve(pointer, parent, self._levels, _levels_below, self._build_level)
+        levels, words, base = self._levels, self._region.words, self._region.base
+        if pointer not in levels:
+            for place in self._region.reach(pointer, parent, _LEVELS, levels):
+                at = place - base >> 3
+                tag, fields = words[at] >> 56, words[at] >> 48 & 0xFF
+                if tag == _LEVEL_PARAM:
+                    node: Node = (PARAM, self._name(words[at + 1], place - base))
+                else:
+                    node = (_LEVEL_TAGS[tag], *self._built(levels, words[at + 1 : at + 1 + fields]))
+                levels[place] = self._terms.add(node)
+        return levels[pointer]
 
-    def _build_level(self, found: _Object, inner: list[int]) -> int:
-        at, tag, fields, _ = found
-        if tag == 0:
-            return self._terms.add((ZERO,))
-        if tag == 4:
-            return self._terms.add((PARAM, self._name(fields[0], at)))
-        return self._terms.add(({1: SUCC, 2: MAX, 3: IMAX}[tag], *inner))
+    def _built(self, memo: dict[int, int], pointers: Iterable[int]) -> list[int]:
+        """Return what has been built already, as everything below an object must be."""
+        try:
+            return [memo[pointer] for pointer in pointers]
+        except KeyError:
+            raise Refused("a pointer points forward") from None
 
     def _expr(self, pointer: int, parent: int) -> int:
-        return self._resolve(pointer, parent, self._exprs, _terms_below, self._build_term)
+        exprs, words, base, add = self._exprs, self._region.words, self._region.base, self._terms.add
+        places = self._region.reach(pointer, parent, _SHAPES, exprs)
+        try:
+            for place in places:
+                at = place - base >> 3
+                tag = words[at] >> 56
+                if tag == APP:
+                    exprs[place] = add((APP, exprs[words[at + 1]], exprs[words[at + 2]]))
+                elif tag == _MDATA:
+                    exprs[place] = exprs[words[at + 2]]
+                else:
+                    exprs[place] = add(self._node(tag, at))
+        except KeyError:
+            raise Refused("a pointer points forward") from None
+        return exprs[pointer]
 
-    def _build_term(self, found: _Object, inner: list[int]) -> int:
-        return inner[0] if found[1] == _MDATA else self._node(found, inner)
-
-    def _node(self, found: _Object, inner: list[int]) -> int:
-        at, tag, fields, scalars = found
-        add, region = self._terms.add, self._region
+    def _node(self, tag: int, at: int) -> Node:
+        exprs, words, offset = self._exprs, self._region.words, at << 3
+        first = words[at + 1]
         match tag:
-            case 5:
-                return add((APP, *inner))
-            case 0:
-                index = region.number(fields[0], at)
-                if index >= _MAX_BINDERS:
-                    raise Refused("a term has more nested binders than Lean counts")
-                return add((BVAR, index))
-            case 3:
-                return add((SORT, self._level(fields[0], at)))
-            case 4:
-                return add((CONST, self._name(fields[0], at), self._list(fields[1], at, self._level)))
             case 6 | 7:
-                if len(scalars) < 9 or scalars[8] >= _STYLES:
-                    raise Refused("a binder is malformed")
-                return add((LAM if tag == 6 else PI, *inner, self._name(fields[0], at), scalars[8]))
+                style = self._style(offset, words[at] >> 32 & 0xFFFF)
+                name = self._name(first, offset)
+                return tag, exprs[words[at + 2]], exprs[words[at + 3]], name, style
+            case 0:
+                return BVAR, self._index(first, offset)
+            case 3:
+                return SORT, self._level(first, offset)
+            case 4:
+                return CONST, self._name(first, offset), self._list(words[at + 2], offset, self._level)
             case 8:
-                return add((LET, *inner, self._name(fields[0], at)))
+                below = exprs[words[at + 2]], exprs[words[at + 3]], exprs[words[at + 4]]
+                return LET, *below, self._name(first, offset)
             case 9:
-                return add((LIT, self._literal(fields[0], at)))
+                return LIT, self._literal(first, offset)
             case _:
-                return add((PROJ, self._name(fields[0], at), region.number(fields[1], at), inner[0]))
+                name, index = self._name(first, offset), self._region.number(words[at + 2], offset)
+                return PROJ, name, index, exprs[words[at + 3]]
+
+    def _index(self, pointer: int, parent: int) -> int:
+        index = self._region.number(pointer, parent)
+        if index >= _MAX_BINDERS:
+            raise Refused("a term has more nested binders than Lean counts")
+        return index
+
+    def _style(self, offset: int, size: int) -> int:
+        style = self._region.data[offset + _STYLE_AT] if size > _STYLE_AT else _STYLES
+        if style >= _STYLES:
+            raise Refused("a binder is malformed")
+        return style
 
     def _literal(self, pointer: int, parent: int) -> int | str:
         at, tag, fields, _ = self._expect(pointer, parent, 1)
@@ -246,29 +242,12 @@ class _Reader:
         return 2 + int.from_bytes(scalars[:4], "little")
 
 
-def _levels_below(found: _Object) -> tuple[int, ...]:
-    _, tag, fields, _ = found
-    if _LEVELS.get(tag) != len(fields):
-        raise Refused("a universe level is malformed or holds a metavariable")
-    return () if tag == 4 else fields
-
-
-def _terms_below(found: _Object) -> tuple[int, ...]:
-    _, tag, fields, _ = found
-    below, arity = _SHAPES.get(tag, _NO_SHAPE)
-    if arity != len(fields):
-        is_open = tag in (_FVAR, _MVAR)
-        raise Refused("a term holds a free variable or metavariable" if is_open else "a term is malformed")
-    return fields[below]
-
-
-# Level tag → how many fields it has.
-_LEVELS = {0: 0, 1: 1, 2: 2, 3: 2, 4: 1}
-_NO_SHAPE = (slice(0, 0), -1)
-# Expression tag → where its child terms stand among the fields, and how many fields it has.
-_SHAPES = {
-    0: (slice(0, 0), 1), 3: (slice(0, 0), 1), 4: (slice(0, 0), 2), 5: (slice(0, 2), 2), 6: (slice(1, 3), 3),
-    7: (slice(1, 3), 3), 8: (slice(1, 4), 4), 9: (slice(0, 0), 1), 10: (slice(1, 2), 2), 11: (slice(2, 3), 3),
+# By tag and number of fields, where an object's child terms begin and end.
+_LEVELS: Shapes = {0 << 8: (1, 1), 1 << 8 | 1: (1, 2), 2 << 8 | 2: (1, 3), 3 << 8 | 2: (1, 3), 4 << 8 | 1: (1, 1)}
+_LEVEL_TAGS, _LEVEL_PARAM = {0: ZERO, 1: SUCC, 2: MAX, 3: IMAX}, 4
+_SHAPES: Shapes = {
+    0 << 8 | 1: (1, 1), 3 << 8 | 1: (1, 1), 4 << 8 | 2: (1, 1), 5 << 8 | 2: (1, 3), 6 << 8 | 3: (2, 4),
+    7 << 8 | 3: (2, 4), 8 << 8 | 4: (2, 5), 9 << 8 | 1: (1, 1), 10 << 8 | 2: (2, 3), 11 << 8 | 3: (3, 4),
 }  # fmt: skip
 _VALUED = (Kind.DEFINITION, Kind.THEOREM, Kind.OPAQUE)
 _FIELDS = {

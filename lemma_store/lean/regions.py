@@ -6,7 +6,9 @@ and its fields; a pointer with its lowest bit set is a small number. The writer 
 the reader insists on it: so there are no cycles, whatever the bytes are.
 """
 
+import array
 import struct
+from collections.abc import Container, Mapping
 
 from lemma_store.refusals import Refused
 
@@ -20,6 +22,10 @@ _MAX_LIMBS = 1 << 12
 _HEAD = struct.Struct("<HBB")
 _POINTERS = {count: struct.Struct(f"<{count}Q") for count in range(256)}
 
+Shapes = Mapping[int, tuple[int, int]]
+"""What may stand where terms are due: by tag × 256 + number of fields, where the child terms begin and end, in words
+from the object's head."""
+
 
 class Region:
     """Objects of one file. Every method raises `Refused` when the bytes are not what it expects."""
@@ -31,23 +37,50 @@ class Region:
             raise Refused("the artifact is no .olean file of format 2")
         if data[7:40].split(b"\0")[0] != version.encode():
             raise Refused(f"the artifact was not written by Lean {version}")
-        self._data = data
-        self._base, self.root = struct.unpack_from("<QQ", data, 80)
+        self.data = data
+        self.base, self.root = struct.unpack_from("<QQ", data, 80)
+        self.words = array.array("Q", data[: len(data) & ~7])
+        """The whole file as words: an object at offset `o` begins with word `o / 8`."""
 
     def _at(self, pointer: int, below: int) -> int:
-        offset = pointer - self._base
-        if offset % 8 or not _HEADER_BYTES <= offset <= min(below, len(self._data)) - 8:
+        offset = pointer - self.base
+        if offset % 8 or not _HEADER_BYTES <= offset <= min(below, len(self.data)) - 8:
             raise Refused("a pointer leaves its region or points forward")
         return offset
 
     def _word(self, offset: int) -> int:
-        if offset + 8 > len(self._data):
+        if offset + 8 > len(self.data):
             raise Refused("an object ends after the file")
-        return int.from_bytes(self._data[offset : offset + 8], "little")
+        return int.from_bytes(self.data[offset : offset + 8], "little")
 
-    def offset(self, pointer: int) -> int:
-        """Return the offset of the object at `pointer`, which must be the root or a root's field."""
-        return self._at(pointer, len(self._data))
+    def reach(self, pointer: int, parent: int, shapes: Shapes, known: Container[int]) -> list[int]:
+        """Return the pointers of `pointer` and the constructor objects below it in ascending order, but none `known`.
+
+        Each must be of one of the `shapes`. That children come first is for the caller to see when it builds them.
+        """
+        base, words, size = self.base, self.words, len(self.data)
+        if pointer - base >= parent:
+            raise Refused("a pointer points forward")
+        found: set[int] = set()
+        stack = [pointer]
+        while stack:
+            place = stack.pop()
+            if place in found or place in known:
+                continue
+            found.add(place)
+            offset = place - base
+            if offset & 7 or not _HEADER_BYTES <= offset <= size - 8:
+                raise Refused("a pointer leaves its region")
+            at = offset >> 3
+            head = words[at]
+            children = shapes.get(head >> 48)
+            if children is None:
+                raise Refused("a term is malformed, or holds a free variable or a metavariable")
+            extent = head >> 32 & 0xFFFF
+            if extent < 8 + (head >> 45 & 0x7F8) or offset + extent > size:
+                raise Refused("a constructor object is malformed")
+            stack += words[at + children[0] : at + children[1]]
+        return sorted(found)
 
     def constructor(self, pointer: int, parent: int | None = None) -> tuple[int, int, tuple[int, ...], bytes]:
         """Return `(offset, tag, field pointers, scalar bytes)` of a constructor object.
@@ -57,7 +90,7 @@ class Region:
         """
         if pointer & 1:
             return -1, pointer >> 1, (), b""
-        data = self._data
+        data = self.data
         offset = self._at(pointer, len(data) if parent is None else parent)
         size, fields, tag = _HEAD.unpack_from(data, offset + 4)
         start, end = offset + 8 + 8 * fields, offset + size
@@ -68,17 +101,17 @@ class Region:
     def array(self, pointer: int, parent: int) -> tuple[int, tuple[int, ...]]:
         """Return `(offset, element pointers)` of an array object."""
         offset, count = self._sized(pointer, parent, _ARRAY)
-        if offset + 24 + 8 * count > len(self._data):
+        if offset + 24 + 8 * count > len(self.data):
             raise Refused("an array ends after the file")
-        return offset, struct.unpack_from(f"<{count}Q", self._data, offset + 24)
+        return offset, struct.unpack_from(f"<{count}Q", self.data, offset + 24)
 
     def string(self, pointer: int, parent: int) -> str:
         """Return the text of a string object."""
         offset, count = self._sized(pointer, parent, _STRING)
-        if count < 1 or offset + 32 + count > len(self._data):
+        if count < 1 or offset + 32 + count > len(self.data):
             raise Refused("a string ends after the file")
         try:
-            return self._data[offset + 32 : offset + 31 + count].decode()
+            return self.data[offset + 32 : offset + 31 + count].decode()
         except UnicodeDecodeError:
             raise Refused("a string is not UTF-8") from None
 
@@ -87,21 +120,21 @@ class Region:
         if pointer & 1:
             return pointer >> 1
         offset = self._at(pointer, parent)
-        if self._data[offset + 7] != _BIG or offset + 24 > len(self._data):
+        if self.data[offset + 7] != _BIG or offset + 24 > len(self.data):
             raise Refused("a number is malformed")
-        _, limbs, start = struct.unpack_from("<iiQ", self._data, offset + 8)
+        _, limbs, start = struct.unpack_from("<iiQ", self.data, offset + 8)
         end = offset + 24 + 8 * limbs
-        if not 0 < limbs <= _MAX_LIMBS or end > len(self._data) or start - self._base != offset + 24:
+        if not 0 < limbs <= _MAX_LIMBS or end > len(self.data) or start - self.base != offset + 24:
             raise Refused("a big number is malformed or negative")
-        return int.from_bytes(self._data[offset + 24 : end], "little")
+        return int.from_bytes(self.data[offset + 24 : end], "little")
 
     def _sized(self, pointer: int, parent: int, tag: int) -> tuple[int, int]:
         if pointer & 1:
             raise Refused("a number stands where an object is due")
         offset = self._at(pointer, parent)
-        if self._data[offset + 7] != tag:
+        if self.data[offset + 7] != tag:
             raise Refused("an object has the wrong tag")
         count = self._word(offset + 8)
-        if count > len(self._data):
+        if count > len(self.data):
             raise Refused("an object claims more elements than the file has bytes")
         return offset, count
