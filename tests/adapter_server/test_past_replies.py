@@ -14,7 +14,7 @@ from adapter_server import reply_files
 from adapter_server.cli.main import run_command
 from adapter_server.data_folder import DataFolder, open_data_folder
 from adapter_server.embedded_store import open_store
-from adapter_server.reply_files import FOLDER, open_replies, paths
+from adapter_server.reply_files import FOLDER, Reply, ReplyFile, open_replies, paths
 from adapter_server.reply_reading import PastReplies, past_replies
 from adapter_server.settings import Settings
 from blackboard.board import Board
@@ -81,15 +81,23 @@ def without(number: int) -> Callable[[bytes], bytes]:
     return lambda data: b"".join(line for at, line in enumerate(data.splitlines(keepends=True), 1) if at != number)
 
 
+def replacing(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
+    return lambda data: data.replace(old, new)
+
+
+def nothing(_data: bytes) -> bytes:
+    return b""
+
+
 @pytest.mark.parametrize(
     ("edit", "broken_at"),
     [
-        pytest.param(lambda data: data.replace(b'"two"', b'"2wo"'), 2, id="a word of a reply"),
+        pytest.param(replacing(b'"two"', b'"2wo"'), 2, id="a word of a reply"),
         pytest.param(without(2), 2, id="a reply in the middle"),
         pytest.param(without(1), 1, id="the first reply"),
         pytest.param(without(3), 3, id="the last reply"),
-        pytest.param(lambda data: b"", 1, id="all replies"),
-        pytest.param(lambda data: data.replace(b'"seq":3', b'"seq":2'), 1, id="the place in the log"),
+        pytest.param(nothing, 1, id="all replies"),
+        pytest.param(replacing(b'"seq":3', b'"seq":2'), 1, id="the place in the log"),
     ],
 )  # fmt: skip
 async def test_a_reply_that_is_missing_or_was_changed_is_named(
@@ -108,14 +116,15 @@ async def test_a_reply_that_is_missing_or_was_changed_is_named(
 
 async def test_a_reply_that_was_sealed_anew_does_not_fit_the_store(desk: Desk) -> None:
     await desk.tell("one", "two")
-    path = paths(desk.folder / FOLDER)[-1]
-    path.unlink()
-    async with open_replies(desk.folder.parent, desk.board) as replies:
-        file = reply_files.ReplyFile(desk.folder / FOLDER, Link())
-        replies._files["e"] = file
-        for text in ("one", "other"):
-            head = Link(seq=2, hash=(await desk.board.links("e", 1, 1))[0].hash)
-            await replies.keep("e", head, agent="ada", tool="digest", ms=1, is_error=False, text=text)
+    paths(desk.folder / FOLDER)[-1].unlink()
+    file = ReplyFile(desk.folder / FOLDER, Link())
+    for text in ("one", "other"):
+        head = Link(seq=2, hash=(await desk.board.links("e", 1, 1))[0].hash)
+        file.add(Reply(
+            number=file.tip.seq + 1, at_ms=1, agent="ada", tool="digest", is_error=False, ms=1, seq=head.seq,
+            head=head.hash, text=text, prev=file.tip.hash,
+        ))  # fmt: skip
+    file.close()
     assert (await desk.told()).broken_at == 2
 
 
