@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from adapter_server.cli.main import run_command
@@ -41,7 +42,8 @@ async def test_a_plugin_brings_tools_and_skills_of_the_version(
     plugin, home = tmp_path / "plugin", tmp_path / "home"
     home.mkdir()
     data = str(daemon_folder / "server")
-    assert run_command(["adapter", "export", "built-in", str(plugin), "--host", kind, "--data", data]) == 0
+    export = ["adapter", "export", "built-in", str(plugin), "--host", kind, "--data", data]
+    assert await anyio.to_thread.run_sync(run_command, export) == 0
     tool = Call(tool="digest") if kind == "codex" else Call(tool=f"{CLAUDE_PREFIX}digest", is_own=True)
 
     def script(seen: Conversation) -> Answer:
