@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: demo evolve-demo evolution test test-clients check format lint types contracts packaging clean
+.PHONY: demo test-slow evolve-demo evolution test test-clients check format lint types contracts packaging clean
 
 $(VENV)/run.stamp: pyproject.toml lean.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "adapter-server needs Python 3.11 or newer; set PYTHON=python3.11"; exit 2; }
@@ -30,6 +30,9 @@ evolution: $(VENV)/run.stamp
 
 test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -m slow
 
 test-clients: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -q tests/clients_real --run-clients

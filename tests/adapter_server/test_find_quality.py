@@ -11,6 +11,7 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "finding.py"
 FLOORS = {"text": 0.9, "parts": 0.9, "messages": 1.0, "same": 1.0, "closes": 0.8, "uses": 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_the_right_answer_is_among_the_first_five() -> None:
     command = [sys.executable, "-P", str(BENCHMARK), "--noise", "40"]

@@ -184,6 +184,7 @@ async def test_only_so_many_jobs_are_remembered(board: Board, monkeypatch: pytes
     assert [await board.job("e", name) is None for name in ("j1", "j2", "j3")] == [True, False, False]
 
 
+@pytest.mark.slow
 async def test_jobs_over_a_kill_of_a_real_server(fresh_daemon: DaemonProcess) -> None:
     texts = [f"theorem t{at} : ∀ (x : L), app x .nil = x := {APP_NIL_PROOF.partition(':= ')[2]}" for at in range(400)]
     async with fresh_daemon.bus() as link:

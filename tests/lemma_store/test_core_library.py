@@ -205,6 +205,7 @@ def test_the_root_module_imports_all_of_the_library(core: CoreLibrary):
     assert {item.name for item in core.modules} == set(read_core_sources())
 
 
+@pytest.mark.slow
 async def test_two_builds_give_the_same_bytes(toolchain: Toolchain, core: CoreLibrary, tmp_path: Path):
     with anyio.fail_after(60):
         async with ForkServer(toolchain, scratch=tmp_path / "scratch") as lean:

@@ -90,6 +90,7 @@ def run_folder(assembled: Assembled, tmp_path: Path, capsys: pytest.CaptureFixtu
     return out
 
 
+@pytest.mark.slow
 def test_a_team_proves_an_open_theorem_of_the_project(
     run_folder: Path, assembled: Assembled, capsys: pytest.CaptureFixture[str]
 ):

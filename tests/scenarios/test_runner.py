@@ -175,6 +175,7 @@ def test_a_problem_that_lean_refuses_is_bad_input_and_leaves_no_folder(tmp_path:
     assert processes_on(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_run_can_use_a_server_that_is_there_already(tmp_path: Path) -> None:
     (tmp_path / "easy.lean").write_text(EASY)
