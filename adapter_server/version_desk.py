@@ -55,7 +55,8 @@ class VersionDesk:
     async def diff(self, request: VersionDiff) -> VersionsDiffer:
         """Where two versions differ."""
         before, after = await self.id_of(request.before), await self.id_of(request.after)
-        files = list(differences(await self.files(before), await self.files(after)))
+        adapters = self._folder.adapters
+        files = list(differences(files_of(before, adapters), files_of(after, adapters)))
         return VersionsDiffer(before=before, after=after, files=files)
 
     async def stage(self, request: VersionStage) -> VersionFacts:
@@ -66,7 +67,7 @@ class VersionDesk:
     async def export(self, request: VersionRef) -> VersionExported:
         """All files of a version."""
         version = await self.id_of(request.version)
-        files = {path: content.decode() for path, content in (await self.files(version)).items()}
+        files = {path: content.decode() for path, content in files_of(version, self._folder.adapters).items()}
         return VersionExported(id=version, files=files)
 
     async def activate(self, request: VersionActivate) -> VersionMoved:

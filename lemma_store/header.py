@@ -10,13 +10,18 @@ _CORE = "Init"
 """What a file without `prelude` imports unasked."""
 
 
+def without_comments(text: str) -> str:
+    """Return the text with comments blanked, so that offsets and lines stay."""
+    return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+
+
 def cut_header(text: str) -> tuple[str, tuple[str, ...]]:
     """Return the text with its header blanked, so that lines keep their numbers, and what the header imports.
 
     Raises:
         BadProblem: the file is one of Lean's module system.
     """
-    code = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    code = without_comments(text)
     end, modules, is_prelude = 0, list[str](), False
     while found := _LINE.match(code, end):
         if found["parts"]:

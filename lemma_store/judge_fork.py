@@ -26,7 +26,6 @@ from .tasks import Answer, Artifact, Ask, Composition, Question
 
 _FORK_BYTES = 3 << 30
 """What one judgement may allocate on top of what its parent holds."""
-_CHUNK_BYTES = 1 << 20
 
 _asks = msgspec.msgpack.Decoder(Ask)
 _answers = msgspec.msgpack.Encoder()

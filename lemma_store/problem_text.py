@@ -7,12 +7,11 @@ import msgspec
 from bus.errors import BadProblem
 
 from .blocks import Block, cut, scopes_of
-from .header import cut_header
+from .header import cut_header, without_comments
 from .lexing import words
 
 _TARGET = re.compile(r"\b(?:theorem|lemma)\s+([^\s:({\[⦃]+)")
 _SORRY = re.compile(r":=\s*(?:by\s+)?sorry\b")
-_COMMENT = re.compile(r"/-.*?-/|--[^\n]*", re.DOTALL)
 _DECORATION = re.compile(r"@\[[^\]]*\]|\b(?:private|protected|nonrec)\b")
 _PAIRS = {"(": ")", "{": "}", "[": "]", "⦃": "⦄"}
 _PLAIN_NAME = re.compile(r"[^\W\d][\w'!?₀-₉]*(\.[^\W\d][\w'!?₀-₉]*)*")
@@ -47,7 +46,7 @@ def split(source: str, *, theorem: str | None = None) -> ProblemText:
         BadProblem: there is no such theorem, or text follows it.
     """
     text, imports = cut_header(source.replace("\r\n", "\n"))
-    clean = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    clean = without_comments(text)
     blocks = cut(words(text), len(text))
     target = _target(blocks, clean, theorem)
     head = _TARGET.search(clean, target.start, target.end)

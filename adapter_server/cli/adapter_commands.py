@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .options import AsJson, Data, StoreUrl
+
 if TYPE_CHECKING:
     from .adapter import AdapterCommands
 
 Version = Annotated[str, typer.Argument(help="Start of an id, in-use, or built-in.")]
 VersionOrFolder = Annotated[str, typer.Argument(help="Start of an id, in-use, built-in, or a folder.")]
-Data = Annotated[Path | None, typer.Option(help="Data folder.  [ADAPTER_DATA]")]
-StoreUrl = Annotated[str | None, typer.Option(help="External store of the data folder.  [ADAPTER_REDIS_URL]")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
 
 app = typer.Typer(help="Adapter versions: what agents see, and which of them new episodes get.", no_args_is_help=True)
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .options import AsJson, Seed
+
 
 def bench(
     paths: Annotated[
@@ -20,7 +22,7 @@ def bench(
         str, typer.Option(help="Only problems whose id or name matches, such as 'lemma_*,prod/prop_1?'.")
     ] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="So many at most, evenly spread.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="What the agents' choices depend on.")] = 0,
+    seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(help="Folder to make; default: runs/suite-N.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the suite in --out.")] = False,
     verify: Annotated[
@@ -30,7 +32,7 @@ def bench(
     model: Annotated[list[str] | None, typer.Option(help="As in `run`.")] = None,
     reasoning: Annotated[list[str] | None, typer.Option(help="As in `run`.")] = None,
     agent_tokens: Annotated[int | None, typer.Option(min=1, help="As in `run`.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Let a team prove every problem of a suite. Records, a summary and a report are kept in --out.
 

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .options import AsJson, Data, StoreUrl
+
 if TYPE_CHECKING:
     from .evolve import EvolveCommands
 
-Data = Annotated[Path | None, typer.Option(help="Data folder.  [ADAPTER_DATA]")]
-StoreUrl = Annotated[str | None, typer.Option(help="External store of the data folder.  [ADAPTER_REDIS_URL]")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
 By = Annotated[str, typer.Option(help="Who decides this; it is written down.")]
 
 app = typer.Typer(help="Change the adapter version, and keep a change only on evidence.", no_args_is_help=True)

@@ -13,6 +13,7 @@ from .bench_command import bench
 from .evolve_commands import app as evolution
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, OK, SERVICE_FAILURE
 from .lemma_commands import app as lemmas
+from .options import AsJson, Data, Out, Seconds, Seed, StoreUrl, Team, Unsafe
 from .run_command import run
 from .verify_command import verify
 from .withdraw_commands import recheck, revoke
@@ -25,22 +26,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # brackets in help texts are meant as they stand, and rich takes time to load
 )
-
-Team = Annotated[str, typer.Option(help="Who works: KIND:COUNT[,KIND:COUNT…]. Kinds: tactician, codex, claude.")]
-Seconds = Annotated[float, typer.Option("--time", min=0.1, help="Seconds for the team.")]
-Out = Annotated[Path | None, typer.Option(help="Run folder to make; default: runs/PROBLEM-N.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
-Data = Annotated[Path | None, typer.Option(help="Data folder.  [ADAPTER_DATA]")]
-StoreUrl = Annotated[str | None, typer.Option(help="External store of the data folder.  [ADAPTER_REDIS_URL]")]
-Unsafe = Annotated[
-    bool,
-    typer.Option(
-        "--unsafe-no-sandbox",
-        envvar="ADAPTER_UNSAFE_NO_SANDBOX",
-        help="Where none holds, run Lean text without a sandbox.",
-    ),
-]
-Seed = Annotated[int, typer.Option(min=0, help="What the agents' choices depend on.")]
 
 episodes = typer.Typer(help="Keep an episode as a file, or move it to another machine.", no_args_is_help=True)
 app.add_typer(episodes, name="episode")
@@ -55,7 +40,7 @@ for command in (run, verify, revoke, recheck, bench):
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.  [ADAPTER_HOST, 127.0.0.1]")] = None,
     port: Annotated[int | None, typer.Option(help="Port; 0 lets the system choose.  [ADAPTER_PORT, 8765]")] = None,
-    data: Annotated[Path | None, typer.Option(help="Data folder.  [ADAPTER_DATA]")] = None,
+    data: Data = None,
     store_url: Annotated[
         str | None, typer.Option(help="External Redis or Valkey instead of the embedded one.  [ADAPTER_REDIS_URL]")
     ] = None,

@@ -5,17 +5,17 @@ from typing import Annotated
 
 import typer
 
+from .options import AsJson, Out, Seconds, Seed, Team, Unsafe
+
 
 def run(
     problem: Annotated[
         str | None, typer.Argument(help="A .smt2 (TIP) or .lean file, or the name of a shipped problem.")
     ] = None,
     *,
-    team: Annotated[
-        str, typer.Option(help="Who works: KIND:COUNT[,KIND:COUNT…]. Kinds: tactician, codex, claude.")
-    ] = "tactician:5",
-    seconds: Annotated[float, typer.Option("--time", min=0.1, help="Seconds for the team.")] = 60.0,
-    out: Annotated[Path | None, typer.Option(help="Run folder to make; default: runs/PROBLEM-N.")] = None,
+    team: Team = "tactician:5",
+    seconds: Seconds = 60.0,
+    out: Out = None,
     project: Annotated[
         Path | None, typer.Option(help="Lake project whose toolchain and modules the problem uses.")
     ] = None,
@@ -27,7 +27,7 @@ def run(
     token_file: Annotated[
         Path | None, typer.Option(help="Operator token for --server: DATA/operator.token.  [ADAPTER_TOKEN]")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="What the agents' choices depend on.")] = 0,
+    seed: Seed = 0,
     model: Annotated[
         list[str] | None, typer.Option(help="Model of codex and claude agents: NAME or KIND=NAME, also several times.")
     ] = None,
@@ -37,15 +37,8 @@ def run(
     agent_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens that each of them may use.")] = None,
     agent_turns: Annotated[int | None, typer.Option(min=1, help="Turns that each of them may take.")] = None,
     agent_seconds: Annotated[float | None, typer.Option(min=1, help="Seconds that each of them may work.")] = None,
-    unsafe_no_sandbox: Annotated[
-        bool,
-        typer.Option(
-            "--unsafe-no-sandbox",
-            envvar="ADAPTER_UNSAFE_NO_SANDBOX",
-            help="Where none holds, run Lean text without a sandbox.",
-        ),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")] = False,
+    unsafe_no_sandbox: Unsafe = False,
+    as_json: AsJson = False,
 ) -> int:
     """Let a team prove a problem. Exit code 0: solved, 1: unsolved, 2: bad input, 3: a service failed, 4: refuted."""
     from .run import go_on, hosting_of, start_run

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .options import AsJson, Unsafe
+
 
 def verify(
     path: Annotated[Path, typer.Argument(help="A run folder, the folder of a certificate, or a Lean file.")],
@@ -13,15 +15,8 @@ def verify(
     project: Annotated[
         Path | None, typer.Option(help="Lake project whose compiled modules and toolchain it uses.")
     ] = None,
-    unsafe_no_sandbox: Annotated[
-        bool,
-        typer.Option(
-            "--unsafe-no-sandbox",
-            envvar="ADAPTER_UNSAFE_NO_SANDBOX",
-            help="Where none holds, run Lean text without a sandbox.",
-        ),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")] = False,
+    unsafe_no_sandbox: Unsafe = False,
+    as_json: AsJson = False,
 ) -> int:
     """Check a finished proof from its files alone. Exit code 0 only if it is proved."""
     from .verify import run_verify

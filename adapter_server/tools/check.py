@@ -9,7 +9,7 @@ import msgspec
 from adapter_server.policy import ReplySizes
 from blackboard.board import Board
 from blackboard.types import LemmaNote
-from bus.errors import Deadline, LeaseLost, StaleFence
+from bus.errors import Deadline, LeaseLost, NotLean, StaleFence
 from lemma_store.store import LemmaStore
 from lemma_store.types import CheckReport, Lemma, Verdict
 
@@ -144,20 +144,37 @@ def lemma_note(lemma: Lemma) -> LemmaNote:
     )
 
 
+def not_lean(report: CheckReport, message: str, *, hint: str, shown: ReplySizes) -> NotLean:
+    """The error of a tool whose text was not accepted, with what Lean and the judge said of it."""
+    return NotLean(
+        message,
+        hint=hint,
+        messages=_errors(report, shown),
+        goals=_goals(report, shown),
+        reasons=[cut(reason, 400) for verdict in report.verdicts for reason in verdict.reasons][: shown.errors],
+    )
+
+
+def _errors(report: CheckReport, shown: ReplySizes) -> list[Facts]:
+    errors = [message for message in report.messages if message.severity == "error"][: shown.errors]
+    return [{"line": one.line, "column": one.column, "text": cut(one.text, shown.error_bytes)} for one in errors]
+
+
+def _goals(report: CheckReport, shown: ReplySizes) -> list[str]:
+    return [cut(goal, shown.goal_bytes) for goal in report.goals[: shown.goals]]
+
+
 def _facts(report: CheckReport, closes: dict[str, tuple[str, ...]], shown: ReplySizes) -> Facts:
-    errors = [message for message in report.messages if message.severity == "error"]
+    errors = sum(message.severity == "error" for message in report.messages)
     facts: Facts = {
         "verdicts": [_verdict(verdict, closes) for verdict in report.verdicts],
-        "errors": [
-            {"line": one.line, "column": one.column, "text": cut(one.text, shown.error_bytes)}
-            for one in errors[: shown.errors]
-        ],
-        "goals": [cut(goal, shown.goal_bytes) for goal in report.goals[: shown.goals]],
+        "errors": _errors(report, shown),
+        "goals": _goals(report, shown),
         "ms": round(report.elaborate_ms + report.judge_ms),
     }
-    if len(errors) > shown.errors or len(report.goals) > shown.goals:
+    if errors > shown.errors or len(report.goals) > shown.goals:
         facts["left_out"] = {
-            "errors": max(len(errors) - shown.errors, 0),
+            "errors": max(errors - shown.errors, 0),
             "goals": max(len(report.goals) - shown.goals, 0),
         }
     return facts

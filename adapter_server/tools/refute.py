@@ -14,7 +14,7 @@ from lemma_store.types import CheckReport, Lemma
 
 from .arguments import RefuteArguments
 from .caller import Caller
-from .check import record_report
+from .check import not_lean, record_report
 from .news import one_line
 from .reply import Facts, ToolReply, cut
 
@@ -140,14 +140,11 @@ def _refusal(report: CheckReport, *, expected: str, caller: Caller) -> NotLean |
             expected=cut(expected, sizes.error_bytes),
             got=cut(accepted[0].statement.pretty, sizes.error_bytes),
         )
-    errors = [message for message in report.messages if message.severity == "error"][: sizes.errors]
-    reasons = [reason for verdict in report.verdicts for reason in verdict.reasons][: sizes.errors]
-    return NotLean(
+    return not_lean(
+        report,
         "the negation is not proved",
         hint="The part stays as it is.",
-        messages=[{"line": one.line, "column": one.column, "text": cut(one.text, sizes.error_bytes)} for one in errors],
-        goals=[cut(goal, sizes.goal_bytes) for goal in report.goals[: sizes.goals]],
-        reasons=[cut(reason, 400) for reason in reasons],
+        shown=sizes,
     )
 
 

@@ -14,6 +14,7 @@ from lemma_store.types import CheckReport, Statement
 
 from .arguments import Child, PlanArguments
 from .caller import Caller
+from .check import not_lean
 from .closing import GLUE
 from .reply import Facts, ToolReply, cut
 from .sameness import REORDERED, Reuse, close_by_reordered, reordered_node
@@ -152,14 +153,11 @@ def _accepted(report: CheckReport, sizes: ReplySizes) -> str:
     for verdict in report.verdicts:
         if verdict.lemma is not None:
             return verdict.lemma.id
-    errors = [message for message in report.messages if message.severity == "error"][: sizes.errors]
-    reasons = [reason for verdict in report.verdicts for reason in verdict.reasons][: sizes.errors]
-    raise NotLean(
+    raise not_lean(
+        report,
         "the glue does not prove the parent from the children",
         hint="Nothing was added. The children are hypotheses under their names.",
-        messages=[{"line": one.line, "column": one.column, "text": cut(one.text, sizes.error_bytes)} for one in errors],
-        goals=[cut(goal, sizes.goal_bytes) for goal in report.goals[: sizes.goals]],
-        reasons=[cut(reason, 400) for reason in reasons],
+        shown=sizes,
     )
 
 

@@ -1,8 +1,5 @@
-local status = redis.call('HGET', META, 'status')
-if not status then
-  return unknown('episode', EPISODE)
-end
-if status == 'open' then
-  expire_leases()
+local reply = bring_up_to_date()
+if reply then
+  return reply
 end
 return { 'ok', array(ARGS.agent and leases_of(ARGS.agent) or redis.call('HVALS', LEASES)) }

@@ -1,10 +1,7 @@
 -- Answers a node with the leases on it and the last attempts.
-local status = redis.call('HGET', META, 'status')
-if not status then
-  return unknown('episode', EPISODE)
-end
-if status == 'open' then
-  expire_leases()
+local reply = bring_up_to_date()
+if reply then
+  return reply
 end
 local node = node_id(ARGS.node)
 if not node then

@@ -1,9 +1,6 @@
-local status = redis.call('HGET', META, 'status')
-if not status then
-  return unknown('episode', EPISODE)
-end
-if status == 'open' then
-  expire_leases()
+local reply = bring_up_to_date()
+if reply then
+  return reply
 end
 local nodes = words_at(HOLDINGS, ARGS.agent)
 if ARGS.node then

@@ -83,6 +83,17 @@ local function expire_leases()
   end
 end
 
+-- Ends what has run out, also for those who only look; answers a refusal when there is no such episode.
+local function bring_up_to_date()
+  local status = redis.call('HGET', META, 'status')
+  if not status then
+    return unknown('episode', EPISODE)
+  end
+  if status == 'open' then
+    expire_leases()
+  end
+end
+
 local function renew_leases(agent, ttl_ms, nodes)
   local renewed = {}
   for _, node in ipairs(nodes) do
