@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SPREAD := -n logical --maxprocesses 4 --dist loadfile
 export PYTHONDONTWRITEBYTECODE := 1
 
 .PHONY: demo test-slow evolve-demo evolution test test-clients check format lint types contracts packaging clean
@@ -29,13 +30,13 @@ evolution: $(VENV)/run.stamp
 	$(BIN)/python -P benchmarks/evolution.py tip --tip $(TIP)
 
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(SPREAD)
 
 test-slow: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -m slow
 
 test-clients: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -q tests/clients_real --run-clients
+	$(BIN)/python -m pytest -q tests/clients_real --run-clients $(SPREAD)
 
 check: lint types contracts test packaging
 

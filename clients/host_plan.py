@@ -41,8 +41,10 @@ class PrivateFolder:
 
     def own(self) -> None:
         """Hold it until `remove`, or until this process ends however that happens."""
-        self._lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        hidden = self.path / f"{_LOCK}.new"  # who finds the file under its own name finds it locked
+        self._lock = os.open(hidden, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        hidden.rename(self.path / _LOCK)
 
     def make(self) -> None:
         """Make the folders; what was in them stays."""

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -121,7 +120,6 @@ class Bench:
     def __init__(self, *, link: Link, server: ServerAddress, folder: Path, episode: str) -> None:
         self.link, self.server, self.folder, self.episode = link, server, folder, episode
         self.logs = folder / "agents"
-        self.began = time.time()
         self.events: list[Event] = []
         self.specs: list[AgentSpec] = []
         self._agents: list[HostedAgent] = []

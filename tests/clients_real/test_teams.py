@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +23,14 @@ TEAMS = [
     [f"codex-{number}" for number in range(1, 6)],
     [f"claude-{number}" for number in range(1, 6)],
 ]
+
+
+@pytest.fixture(autouse=True)
+def private_folders(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the agents' private folders are, while other processes test beside this one."""
+    with tempfile.TemporaryDirectory(prefix="team-") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
 
 
 def command_lines() -> str:
@@ -46,7 +56,6 @@ def assert_no_secret_is_kept(place: Bench, processes: str) -> None:
     for secret in (KEY, *(spec.token for spec in place.specs)):
         assert secret not in processes
         assert secret not in written
-    assert [path for path in Path("/tmp").glob("adapter-agent-*") if path.stat().st_mtime > place.began] == []
 
 
 async def assert_verified(folder: Path) -> None:
@@ -56,13 +65,16 @@ async def assert_verified(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("names", TEAMS, ids="+".join)
-async def test_a_team_proves_a_problem_and_the_proof_verifies(names: list[str], bench: OpenBench) -> None:
+async def test_a_team_proves_a_problem_and_the_proof_verifies(
+    names: list[str], bench: OpenBench, private_folders: Path
+) -> None:
     with scripted_model(prove) as model:
         async with bench(model) as place:
             specs = [await place.register(name) for name in names]
             async with place.playing(specs) as agents:
                 await place.event("lemma_accepted")
                 processes = command_lines()
+                assert len(list(private_folders.glob("adapter-agent-*"))) == len(names)
                 closed = await place.event("episode_closed", timeout_s=60)
                 with anyio.fail_after(15):
                     codes = [await agent.wait() for agent in agents]
@@ -72,6 +84,7 @@ async def test_a_team_proves_a_problem_and_the_proof_verifies(names: list[str], 
     assert {agent.account.exit_reason for agent in agents} == {"the episode has ended"}
     assert_each_was_itself(place, {agent.name: agent.calls for agent in status.agents})
     assert_no_secret_is_kept(place, processes)
+    assert list(private_folders.glob("adapter-agent-*")) == []
     assert len({credit.author for credit in status.credit}) > 1
     assert status.certificate is not None
     if names == MIXED:
