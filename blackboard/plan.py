@@ -1,8 +1,8 @@
 """The AND/OR graph of parts and the lemmas that close them."""
 
 import re
-from collections.abc import Sequence
-from heapq import nsmallest
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,6 +15,27 @@ from .types import Alternative, Candidate, LemmaNote, Node, NodeDraft, Recorded,
 
 _NODE_ID = re.compile(r"n\d+")
 _EPISODES_KEPT = 8
+
+
+class _Text(NamedTuple):
+    """What a node says, in lower case. Those that say least come first."""
+
+    size: int
+    node: str
+    text: str
+
+
+class _Texts:
+    """What the nodes of an episode say, in order, as of so many revisions."""
+
+    def __init__(self, *, revisions: int = 0) -> None:
+        self.revisions = revisions
+        self.rows: list[_Text] = []
+
+    def add(self, nodes: Iterable[Node]) -> None:
+        """Add what more nodes say."""
+        texts = [(node.id, f"{node.id} {node.name} {node.statement} {node.note}".lower()) for node in nodes]
+        self.rows = sorted([*self.rows, *(_Text(len(text), node, text) for node, text in texts)])
 
 
 class Plan:
@@ -103,16 +124,12 @@ class Plan:
 
         Cheap with thousands of nodes: what they say is kept here, and read again only when nodes were added or revised.
         """
-        texts = await self._texts_of(episode)
-        found: list[tuple[int, str]] = []
-        best = len(words) // 2 if len(words) > 1 else 0
-        for node, text in texts.items():
-            missing = sum(word not in text for word in words)
-            if missing < best:
-                best, found = missing, []
-            if missing == best:
-                found.append((len(text), node))
-        return await self.nodes_by_id(episode, [node for _, node in nsmallest(limit, found)]), len(found)
+        rows = await self._texts_of(episode)
+        found = rows
+        for word in words:
+            found = [row for row in found if word in row.text]
+        found = found or _with_most(rows, words)
+        return await self.nodes_by_id(episode, [row.node for row in found[:limit]]), len(found)
 
     async def nodes_by_id(self, episode: str, ids: Sequence[str]) -> list[Node]:
         """Return nodes in the order of the ids, all of which exist."""
@@ -123,20 +140,20 @@ class Plan:
         (found,) = await self.nodes_by_id(episode, [ROOT])
         return found
 
-    async def _texts_of(self, episode: str) -> dict[str, str]:
+    async def _texts_of(self, episode: str) -> list[_Text]:
         known = self._texts.setdefault(episode, _Texts())
         (found,) = await self._store.read(episode, ("HMGET", "meta", "nodes", "revisions"))
         nodes, revisions = (int(number or 0) for number in found)
         if revisions != known.revisions:
             known = self._texts[episode] = _Texts(revisions=revisions)
-        missing = [f"n{number}" for number in range(len(known.by_node), nodes)]
+        first = len(known.rows)
+        missing = [f"n{number}" for number in range(first, nodes)]
         if missing:
             (rows,) = await self._store.read(episode, ("HMGET", "nodes", *missing))
-            for node in map(fixed_part, rows):
-                known.by_node[node.id] = f"{node.id} {node.name} {node.statement} {node.note}".lower()
+            known.add(map(fixed_part, rows[len(known.rows) - first :]))  # another call may have added some meanwhile
             while len(self._texts) > _EPISODES_KEPT:
                 del self._texts[next(iter(self._texts))]
-        return known.by_node
+        return known.rows
 
     async def node(self, episode: str, id_or_name: str) -> Node:
         """Return one node.
@@ -187,12 +204,11 @@ class Plan:
         return [msgspec.json.decode(row, type=LemmaNote) for row in rows]
 
 
-class _Texts:
-    """What the nodes of an episode say, in lower case, oldest first, as of so many revisions."""
-
-    def __init__(self, *, revisions: int = 0) -> None:
-        self.revisions = revisions
-        self.by_node: dict[str, str] = {}
+def _with_most(rows: Sequence[_Text], words: Sequence[str]) -> list[_Text]:
+    """Those that lack fewest of the words, and no more than half; none when there is one word."""
+    counted = [(sum(word not in row.text for word in words), row) for row in rows]
+    fewest = min((missing for missing, _ in counted), default=0)
+    return [row for missing, row in counted if missing == fewest <= len(words) // 2] if len(words) > 1 else []
 
 
 def _refuse_id(name: str) -> None:

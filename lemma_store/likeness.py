@@ -34,9 +34,8 @@ class Likeness:
         """
         wanted = words_of(text)
         found = self._index.best(wanted, limit=max(limit, _LOOKED_AT), is_total=not wanted)
-        shared = self._index.shared(found, wanted)
-        order = sorted(found, key=lambda at: (-shared[at], len(self._said[at] - wanted), -at))
-        return [self._lemmas[at] for at in order[:limit]]
+        order = sorted((-shared, len(self._said[at] - wanted), -at) for at, shared in found)
+        return [self._lemmas[-at] for _, _, at in order[:limit]]
 
     def may_close(self, goal: str, *, limit: int) -> list[Lemma]:
         """Return those that say least that the goal does not, of these the ones that say most of what it does."""

@@ -17,27 +17,22 @@ class WordIndex:
         for word in set(words):
             self._with_word[word] = self._with_word.get(word, 0) | bit
 
-    def best(self, words: Collection[str], *, limit: int, is_total: bool = False) -> list[int]:
-        """Return at most `limit` places, those with most of the words first, then the latest.
+    def best(self, words: Collection[str], *, limit: int, is_total: bool = False) -> list[tuple[int, int]]:
+        """Return at most `limit` places, each with its number of the words: those with most first, then the latest.
 
         Texts without any of the words count only when `is_total`.
         """
         digits = self._scores(words)
-        found: list[int] = []
+        found: list[tuple[int, int]] = []
         for score in range(len(words), -1 if is_total else 0, -1):
             chosen = (1 << self._count) - 1 if score < 1 << len(digits) else 0
             for place, digit in enumerate(digits):
                 chosen &= digit if score >> place & 1 else ~digit
             while chosen and len(found) < limit:
                 latest = chosen.bit_length() - 1
-                found.append(latest)
+                found.append((latest, score))
                 chosen ^= 1 << latest
         return found
-
-    def shared(self, places: Iterable[int], words: Collection[str]) -> dict[int, int]:
-        """Return how many of the words the texts at these places have."""
-        digits = self._scores(words)
-        return {at: sum((digit >> at & 1) << place for place, digit in enumerate(digits)) for at in places}
 
     def _scores(self, words: Collection[str]) -> list[int]:
         """The number of words in each text, in binary: entry k has the digit 2^k of all texts."""

@@ -5,8 +5,8 @@ if reply then
 end
 expire_leases()
 
-local function grant(node)
-  local lease = start_lease(node, ARGS.agent, ARGS.ttl_ms, ARGS.approach)
+local function grant(node, is_held)
+  local lease = start_lease(node, ARGS.agent, ARGS.ttl_ms, ARGS.approach, is_held)
   append_event('lease_granted', ARGS.agent, object('node', text(node), 'agent', text(ARGS.agent),
     'fence', integer(lease.fence), 'approach', text(lease.approach)))
   return done(lease_json(lease))
@@ -34,7 +34,7 @@ if ARGS.node then
     return done(lease_json(lease_at(node, ARGS.agent)))
   end
   if lease then
-    return grant(node)
+    return grant(node, true)
   end
   reply = settled(node) or agent_is_full(ARGS.agent, ARGS.per_agent)
   if reply then

@@ -23,7 +23,7 @@ if reply then
   return reply
 end
 end_lease(lease)
-local new = start_lease(node, ARGS.to, ARGS.ttl_ms, lease.approach)
+local new = start_lease(node, ARGS.to, ARGS.ttl_ms, lease.approach, theirs)
 append_event('lease_handed_off', ARGS.agent, object('node', text(node), 'from', text(ARGS.agent),
   'to', text(ARGS.to), 'fence', integer(new.fence), 'approach', text(new.approach)))
 note_attempt(lease, 'handed_off', ARGS.note, ARGS.agent)

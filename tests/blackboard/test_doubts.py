@@ -1,3 +1,6 @@
+from functools import partial
+
+import anyio
 import msgspec
 import pytest
 
@@ -90,6 +93,15 @@ async def test_nodes_are_searched_by_their_words(board: Board, episode: str) -> 
     assert await found() == ["n2", "n3", "n1", "n0", "4 in all"]
     await board.revise(episode, "ada", node="n2", note="about halves of rev")
     assert await found("rev", "halves") == ["n2", "1 in all"]
+
+
+async def test_a_part_is_found_once_by_those_who_search_at_the_same_time(board: Board, episode: str) -> None:
+    await board.add_node(episode, "ada", draft("one", "rev = rev"))
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(partial(board.nodes_with, episode, ["rev"], limit=9))
+    _, count = await board.nodes_with(episode, ["rev"], limit=9)
+    assert count == 1
 
 
 async def test_feedback_is_in_the_log_and_in_nobodys_news(board: Board, episode: str) -> None:

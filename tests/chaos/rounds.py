@@ -28,6 +28,8 @@ ROUNDS_PER_EPISODE = 20
 MAX_PAUSE_S = 0.8
 GONE_S = 5.0
 RECOVERED_S = 120.0
+JOB_S = 40
+"""So long a check that outlived its call is waited for, before another one is tried."""
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +143,9 @@ class Chaos:
                         probe = await register(link, self._episode, f"probe{self._number}")
                     async with agent_client(probe) as client:
                         facts = await client.ok(tool, **calls[tool])
-                        if tool == "say" or facts["verdicts"][0]["outcome"] != "undecided":
+                        if facts.get("state") == "running":
+                            facts = await client.ok("job", id=facts["job"], wait_s=JOB_S)
+                        if tool == "say" or _is_decided(facts):
                             return
                 await anyio.sleep(0.02)
 
@@ -171,6 +175,11 @@ class Chaos:
             process.kill()
             process.wait()
         self._agents.clear()
+
+
+def _is_decided(facts: dict[str, Any]) -> bool:
+    verdicts = facts.get("verdicts") or [{"outcome": "undecided"}]
+    return verdicts[0]["outcome"] != "undecided"
 
 
 def _command(process: psutil.Process) -> list[str]:

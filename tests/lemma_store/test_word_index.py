@@ -9,9 +9,9 @@ words = st.sampled_from(["app", "rev", "nil", "cons", "length", "map", "plus"])
 texts = st.lists(st.sets(words), max_size=40)
 
 
-def slowly(texts: Sequence[set[str]], wanted: set[str], *, limit: int, is_total: bool) -> list[int]:
+def slowly(texts: Sequence[set[str]], wanted: set[str], *, limit: int, is_total: bool) -> list[tuple[int, int]]:
     scored = [(len(text & wanted), place) for place, text in enumerate(texts)]
-    return [place for score, place in sorted(scored, reverse=True) if score or is_total][:limit]
+    return [(place, score) for score, place in sorted(scored, reverse=True) if score or is_total][:limit]
 
 
 @given(texts=texts, wanted=st.sets(words), limit=st.integers(1, 20), is_total=st.booleans())

@@ -35,10 +35,11 @@ local function store_lease(lease)
   redis.call('ZADD', EXPIRY, integer(lease.expires_at_ms), place)
 end
 
-local function start_lease(node, agent, ttl_ms, approach)
+-- `is_held`: the agent has a lease on the node already, which this one replaces.
+local function start_lease(node, agent, ttl_ms, approach, is_held)
   local fence = redis.call('HINCRBY', FENCES, node, 1)
   local lease = { node = node, agent = agent, fence = fence, expires_at_ms = NOW + ttl_ms, approach = approach }
-  if redis.call('HEXISTS', LEASES, place_of(node, agent)) == 0 then
+  if not is_held then
     add_word(HOLDERS, node, agent)
     add_word(HOLDINGS, agent, node)
   end
@@ -85,7 +86,7 @@ end
 
 -- Ends what has run out, also for those who only look; answers a refusal when there is no such episode.
 local function bring_up_to_date()
-  local status = redis.call('HGET', META, 'status')
+  local status = tip()[1]
   if not status then
     return unknown('episode', EPISODE)
   end

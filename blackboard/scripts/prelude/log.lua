@@ -13,9 +13,15 @@ local function unknown(what, id)
   return fail('unknown_id', 'there is no ' .. what .. ' ' .. id, '', object('kind', text(what), 'id', text(id)))
 end
 
+-- The episode's status, and number and hash of the last event: read once in a script, kept by what writes events.
+local function tip()
+  TIP = TIP or redis.call('HMGET', META, 'status', 'seq', 'head')
+  return TIP
+end
+
 -- The refusal that an ended or unknown episode answers to a change.
 local function refusal()
-  local status = redis.call('HGET', META, 'status')
+  local status = tip()[1]
   if not status then
     return unknown('episode', EPISODE)
   end
@@ -32,12 +38,13 @@ local function unknown_agent(agent)
 end
 
 local function append_event(kind, actor, body)
-  local tip = redis.call('HMGET', META, 'seq', 'head')
-  local seq, previous, now = integer(tip[1] + 1), tip[2], integer(NOW)
+  local status, last, previous = unpack(tip())
+  local seq, now = integer(last + 1), integer(NOW)
   local sealed = table.concat({ previous, seq, now, kind, #actor .. ':' .. actor, body }, '\n')
   local hash = redis.sha1hex(sealed)
   redis.call('XADD', EVENTS, seq .. '-0', 'kind', kind, 'actor', actor, 'at', now, 'body', body,
     'prev', previous, 'hash', hash)
   redis.call('HSET', META, 'seq', seq, 'head', hash)
+  TIP = { status, seq, hash }
   return seq
 end

@@ -5,7 +5,7 @@
 local EVENTS, META, NODES, STATUS, CLOSED_BY, NAMES, STATEMENTS, OPEN, DEPTHS, ALTERNATIVES, DOWN, UP, MISSING, READY,
   LEASES, EXPIRY, HOLDERS, HOLDINGS, FENCES, ATTEMPTS, TRIES, AGENTS, COUNTS, CURSORS, LEMMAS, LEMMA_ORDER, PROOFS,
   CLOSINGS, MESSAGES, MAIL, REFUTATIONS, BROKEN, OPERATION
-local KEYS, EPISODE, KEEP_S, ARGS, NOW
+local KEYS, EPISODE, KEEP_S, ARGS, NOW, TIP
 local FIRST_EXTRA_KEY = 34
 local FAR = 1000 -- depth of a node that nothing connects to the theorem
 local DEPTH_STEP = 10000000 -- more nodes than an episode can have; the same in nodes.py
@@ -107,6 +107,7 @@ local function enter(keys, argv)
     LEASES, EXPIRY, HOLDERS, HOLDINGS, FENCES, ATTEMPTS, TRIES, AGENTS, COUNTS, CURSORS, LEMMAS, LEMMA_ORDER, PROOFS,
     CLOSINGS, MESSAGES, MAIL, REFUTATIONS, BROKEN, OPERATION = unpack(keys, 1, 33)
   KEYS, EPISODE, KEEP_S, ARGS = keys, argv[1], tonumber(argv[2]), cjson.decode(argv[3])
+  TIP = nil
   local clock = redis.call('TIME')
   NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
 end
