@@ -4,7 +4,7 @@
     python -P benchmarks/evolution.py tip --tip TIP_FOLDER      # TIP problems; about 40 minutes at most on two cores
 
 The start is a plain version: every agent may simplify with all lemmas, and nothing else. Two proposers take turns, both
-without a model: the knob search over portfolio and roles, and a program that adds what was not tried. The gates alone
+without a model: a program that adds what was not tried, and the knob search over portfolio and roles. The gates alone
 decide. Killed or stopped, the same command goes on. What came of it is told at the end and in the report, also when
 nothing was promoted.
 """
@@ -27,8 +27,8 @@ from scenarios.lean.suite_tasks import find_tasks, spread
 ROOT = Path(__file__).parents[1]
 SHIPPED = ROOT / "scenarios" / "lean" / "problems"
 PROPOSERS = (
-    "knobs:policy.json#/portfolio,policy.json#/roles/default",
     f"command:{sys.executable} {ROOT / 'docs' / 'examples' / 'technique_proposer.py'} {{context}}",
+    "knobs:policy.json#/portfolio,policy.json#/roles/default",
 )
 
 

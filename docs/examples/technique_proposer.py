@@ -2,30 +2,45 @@
 
     adapter-server evolve run --proposer "command:python technique_proposer.py {context}"
 
-It offers agents the first two techniques that the champion's portfolio lacks and no earlier proposal had.
+It offers agents all techniques at once that the champion's portfolio lacks, then halves of them, then quarters: the
+largest change is the easiest one to see.
 """
 
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+COMPONENT = "policy.json#/portfolio"
 
 
 def proposal(context: Path) -> dict[str, Any]:
     """What to try next."""
     policy = json.loads((context / "champion" / "policy.json").read_text(encoding="utf-8"))
     fates = [json.loads(line) for line in (context / "fates.jsonl").read_text(encoding="utf-8").splitlines()]
-    tried = {word for fate in fates for word in re.findall(r"\w+", fate["content"])}
-    missing = [word for word in techniques(context) if word not in policy["portfolio"] and word not in tried]
-    if not missing:
-        return {"no_change": "every technique is offered or was tried"}
-    return {
-        "component": "policy.json#/portfolio",
-        "value": [*policy["portfolio"], *missing[:2]],
-        "hypothesis": f"{' and '.join(missing[:2])} prove what the others leave open",
-        "predictions": [{"metric": "solved", "relation": "at_least", "amount": 0.1}],
-    }
+    tried = [sorted(json.loads(fate["content"])) for fate in fates if fate["component"] == COMPONENT]
+    missing = [word for word in techniques(context) if word not in policy["portfolio"]]
+    for group in groups(missing):
+        value = [*policy["portfolio"], *group]
+        if sorted(value) not in tried:
+            return {
+                "component": COMPONENT,
+                "value": value,
+                "hypothesis": f"{' and '.join(group)} prove what the others leave open",
+                "predictions": [{"metric": "solved", "relation": "at_least", "amount": 0.1}],
+            }
+    return {"no_change": "every technique is offered or was tried"}
+
+
+def groups(words: list[str]) -> Iterator[list[str]]:
+    """All of them, then the halves, then the quarters, down to single ones."""
+    level = [words] if words else []
+    while level:
+        yield from level
+        cut = [(group, len(group) // 2) for group in level if len(group) > 1]
+        level = [half for group, at in cut for half in (group[:at], group[at:])]
 
 
 def techniques(context: Path) -> list[str]:
