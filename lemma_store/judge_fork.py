@@ -6,7 +6,6 @@ The fork has judged nothing and read nothing when it gets its question; it answe
 import gc
 import os
 import resource
-import select
 import signal
 import traceback
 from collections.abc import Callable, Iterable
@@ -85,9 +84,8 @@ def _serve_once(session: Session, question: int, reply: int, *, foreign: Iterabl
         for descriptor in foreign:
             os.close(descriptor)
         gc.disable()
+        session.terms.branch()
         _limit_memory()
-        if not _has_come(question):
-            session.kernel.rehearse()
         ask = _read_question(question)
         if ask is not None:
             write_all(reply, frame(_answers.encode(guarded(ask, lambda: _judge(session, ask)))))
@@ -96,12 +94,6 @@ def _serve_once(session: Session, question: int, reply: int, *, foreign: Iterabl
         traceback.print_exc()
     finally:
         os._exit(status)
-
-
-def _has_come(question: int) -> bool:
-    poll = select.poll()
-    poll.register(question, select.POLLIN)
-    return bool(poll.poll(0))
 
 
 def _read_question(question: int) -> Ask | None:

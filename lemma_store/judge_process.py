@@ -6,7 +6,6 @@ same and goes its own way.
 """
 
 import contextlib
-import gc
 import os
 import re
 import resource
@@ -27,6 +26,7 @@ from .description import LEMMA_PREFIX, describe
 from .judge_fork import Fork, fork_judge, guarded, write_all
 from .lean.jobs import frame, take_frame
 from .lean.libc import die_with_parent
+from .lean.pages import freeze, gather
 from .session import Session
 from .tasks import Admit, Answer, Ask, LookUp, Split, Start
 from .terms import dotted
@@ -129,6 +129,7 @@ class JudgeProcess:
             last = session.admit(Path(item.path).read_bytes(), module=item.module)
             if item.names:
                 session.name_unit(item.module.removeprefix(LEMMA_PREFIX), item.names)
+        session.kernel.fill_gaps()
         names = [name for name, item in last.declarations.items() if item.is_safe] if last else []
         return Answer(
             id=ask.id,
@@ -181,8 +182,8 @@ class JudgeProcess:
     def _tidy(self) -> None:
         """Leave nothing for a fork's collector to touch."""
         if not self._is_tidy:
-            gc.collect()
-            gc.freeze()
+            freeze()
+            gather()
             self._is_tidy = True
 
     def _prepare(self) -> None:
