@@ -1,5 +1,6 @@
 """What the judge says about a constant: its statement as text and as hashes."""
 
+import re
 from typing import Any
 
 from .declarations import Declaration, Kind
@@ -7,13 +8,19 @@ from .order import order_free_hash
 from .printing import Printer
 from .refusals import Refused
 from .session import Session
-from .tasks import Judged
-from .terms import PI, Name, undotted
+from .tasks import LEMMA_PREFIX, Judged
+from .terms import PI, Name, dotted, undotted
 
-LEMMA_PREFIX = "L."
-"""How the modules that hold agents' work are named."""
-
+_AUXILIARY = re.compile(
+    r"(^|\.)_|(^|\.)(match|eq|proof)_\d|\.(rec|recOn|casesOn|brecOn|below|ibelow|noConfusion\w*|ctorIdx|ctorElim\w*|elim"
+    r"|toCtorIdx|inj|injEq|sizeOf_spec|eq_def|induct\w*|fun_cases\w*|splitter|binductionOn|go)(\.|$)|^inst"
+)
 _MAX_PREMISES = 32
+
+
+def is_auxiliary(name: Name) -> bool:
+    """Return whether Lean made a constant of this name by itself."""
+    return _AUXILIARY.search(dotted(name)) is not None
 
 
 def describe(session: Session, name: str) -> Judged:
@@ -22,7 +29,7 @@ def describe(session: Session, name: str) -> Judged:
     Raises:
         Refused: it holds nothing.
     """
-    known = session.known.get(undotted(name))
+    known = session.find(undotted(name))
     if known is None:
         raise Refused(f"the kernel holds nothing named {name}")
     is_theorem = known.declaration.kind is Kind.THEOREM

@@ -11,7 +11,6 @@ import anyio
 from bus.errors import AdapterError
 
 from .blocks import cut
-from .description import LEMMA_PREFIX
 from .ground import open_ground
 from .header import cut_header
 from .intake import MAX_BYTES
@@ -22,7 +21,7 @@ from .lean.leanchecker import second_opinion
 from .lean.toolchain import Toolchain
 from .lexing import words
 from .policy import ALLOWED_AXIOMS
-from .tasks import Admit, Judged
+from .tasks import LEMMA_PREFIX, Admit, Judged
 from .verification import NotProved, Verification
 
 _MODULE = f"{LEMMA_PREFIX}File"

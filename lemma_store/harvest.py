@@ -248,12 +248,12 @@ def content_id(unit: Unit, uses: Mapping[Name, Name], ids: Collection[str], term
     return f"l{state.hexdigest()}"
 
 
-def content_name(name: Name, content: str, taken: Collection[Name]) -> Name:
+def content_name(name: Name, content: str, is_taken: Callable[[Name], bool]) -> Name:
     """Return the stored name: the author's name and as much of the content id as makes it unique."""
     *space, last = (str(part) for part in public(name))
     for digits in _digits(content):
         found = (*space, f"{last}_{content[1 : 1 + digits]}")
-        if found not in taken:
+        if not is_taken(found):
             return found
     raise Refused(f"{dotted(name)} is declared already")
 

@@ -20,12 +20,11 @@ from anyio.abc import SocketAttribute
 from bus.errors import BadProblem, LeanUnavailable
 from bus.tasks import background_tasks
 
-from .description import LEMMA_PREFIX
 from .lean.core_library import CoreLibrary
 from .lean.jobs import frame, take_frame
 from .lean.toolchain import Toolchain
 from .policy import COMPUTED
-from .tasks import Admit, Answer, Ask, LookUp, Split, Start, Task
+from .tasks import LEMMA_PREFIX, Admit, Answer, Ask, Hold, LookUp, Split, Start, Task
 
 _answers = msgspec.msgpack.Decoder(Answer)
 _asks = msgspec.msgpack.Encoder()
@@ -102,10 +101,10 @@ class Judge:
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                     self._lose()
 
-    async def hold(self, unit: Admit) -> None:
+    async def hold(self, unit: Hold) -> None:
         """Hold an accepted unit from now on: before every later question, and without waiting until it is done.
 
-        A judge that cannot hold what a judge accepted is broken: it is ended, and the next one replays everything.
+        A judge that cannot hold what a judge accepted is broken: it ends, and the next one replays everything.
         """
         if unit.module in self.held:
             return

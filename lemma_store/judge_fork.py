@@ -6,7 +6,6 @@ The fork has judged nothing and read nothing when it gets its question; it answe
 import gc
 import os
 import resource
-import select
 import signal
 import traceback
 from collections.abc import Callable, Iterable
@@ -22,12 +21,22 @@ from .lean.kernel import KernelLimit
 from .lean.libc import die_with_parent
 from .refusals import Refused
 from .session import Session
+from .shelf import Held
 from .tasks import Answer, Artifact, Ask, Composition, Question
 
 _FORK_BYTES = 3 << 30
 """What one judgement may allocate on top of what its parent holds."""
 
-_asks = msgspec.msgpack.Decoder(Ask)
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fork is given."""
+
+    ask: Ask
+    held: list[Held]
+    """What its parent has held since it was made."""
+
+
+_given = msgspec.msgpack.Decoder(Given)
 _answers = msgspec.msgpack.Encoder()
 
 
@@ -42,6 +51,9 @@ class Fork(msgspec.Struct, kw_only=True):
     """Descriptor that the answer comes from."""
 
     ask: Ask | None = None
+    unheard: list[Held] = []
+    """What its parent has held since it was made."""
+
     deadline: float = inf
     received: bytearray
     is_answered: bool = False
@@ -85,12 +97,12 @@ def _serve_once(session: Session, question: int, reply: int, *, foreign: Iterabl
         for descriptor in foreign:
             os.close(descriptor)
         gc.disable()
+        session.terms.branch()
         _limit_memory()
-        if not _has_come(question):
-            session.kernel.rehearse()
-        ask = _read_question(question)
-        if ask is not None:
-            write_all(reply, frame(_answers.encode(guarded(ask, lambda: _judge(session, ask)))))
+        found = read_frame(question)
+        if found is not None:
+            ask, held = msgspec.structs.astuple(_given.decode(found))
+            write_all(reply, frame(_answers.encode(guarded(ask, lambda: _judge(session, ask, held)))))
         status = 0
     except BaseException:  # noqa: BLE001 - a fork must not go on with its parent's work, whatever happens
         traceback.print_exc()
@@ -98,19 +110,9 @@ def _serve_once(session: Session, question: int, reply: int, *, foreign: Iterabl
         os._exit(status)
 
 
-def _has_come(question: int) -> bool:
-    poll = select.poll()
-    poll.register(question, select.POLLIN)
-    return bool(poll.poll(0))
-
-
-def _read_question(question: int) -> Ask | None:
-    """Return the question, or None when there will be none."""
-    found = read_frame(question)
-    return None if found is None else _asks.decode(found)
-
-
-def _judge(session: Session, ask: Ask) -> Answer:
+def _judge(session: Session, ask: Ask, held: Iterable[Held]) -> Answer:
+    for unit in held:
+        session.hold(unit)
     task = ask.task
     if isinstance(task, Artifact):
         judged = judge_artifact(session, task)

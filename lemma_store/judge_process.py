@@ -6,9 +6,7 @@ same and goes its own way.
 """
 
 import contextlib
-import gc
 import os
-import re
 import resource
 import selectors
 import signal
@@ -23,18 +21,16 @@ from typing import NoReturn
 import msgspec
 
 from .declarations import Module
-from .description import LEMMA_PREFIX, describe
-from .judge_fork import Fork, fork_judge, guarded, write_all
+from .description import describe, is_auxiliary
+from .judge_fork import Fork, Given, fork_judge, guarded, write_all
 from .lean.jobs import frame, take_frame
 from .lean.libc import die_with_parent
+from .lean.pages import freeze, gather
 from .session import Session
-from .tasks import Admit, Answer, Ask, LookUp, Split, Start
+from .shelf import Held
+from .tasks import LEMMA_PREFIX, Admit, Answer, Artifact, Ask, Hold, LookUp, Question, Split, Start
 from .terms import dotted
 
-_AUXILIARY = re.compile(
-    r"(^|\.)_|(^|\.)(match|eq|proof)_\d|\.(rec|recOn|casesOn|brecOn|below|ibelow|noConfusion\w*|ctorIdx|ctorElim\w*|elim"
-    r"|toCtorIdx|inj|injEq|sizeOf_spec|eq_def|induct\w*|fun_cases\w*|splitter|binductionOn|go)(\.|$)|^inst"
-)
 _STACK_BYTES = 120 << 20
 _ADDRESS_SPACE_BYTES = 12 << 30
 _RECURSION = 20_000
@@ -62,6 +58,8 @@ class JudgeProcess:
         self._spare: Fork | None = None
         """Made for the next judgement; it holds all that this process holds."""
         self._spare_due = inf
+        self._used: set[str] = set()
+        """Modules that questions import, some of them perhaps only held: the next fork finds them taken in."""
         self._splits: dict[int, int] = {}
         """Handle → process id."""
         self._is_tidy = False
@@ -108,35 +106,43 @@ class JudgeProcess:
                 self._answer(guarded(ask, lambda: Answer(id=ask.id, status="done", judged=[describe(held, name)])))
             case Split():
                 self._answer(guarded(ask, lambda: self._split(ask)))
-            case Start() | Admit():
-                self._answer(guarded(ask, lambda: self._extend(ask)))
+            case Hold() as unit:
+                self._answer(guarded(ask, lambda: self._hold(unit, ask.id)))
+            case Start() | Admit() as task:
+                self._answer(guarded(ask, lambda: self._extend(task, ask.id)))
             case _:
                 self._give(ask)
 
-    def _extend(self, ask: Ask) -> Answer:
+    def _extend(self, task: Start | Admit, number: int) -> Answer:
         self._is_tidy = False
         self._drop_spare()
-        if isinstance(ask.task, Start):
-            start = ask.task
-            self._session = Session(Path(start.library), version=start.version, imports=start.imports)
-            modules = [Admit(module=name, path=path) for name, path in ask.task.modules]
+        if isinstance(task, Start):
+            self._session = Session(Path(task.library), version=task.version, imports=task.imports)
+            modules = [Admit(module=name, path=path) for name, path in task.modules]
         else:
-            assert isinstance(ask.task, Admit)
-            modules = [ask.task]
+            modules = [task]
         session = self._held()
         last: Module | None = None
         for item in modules:
             last = session.admit(Path(item.path).read_bytes(), module=item.module)
             if item.names:
                 session.name_unit(item.module.removeprefix(LEMMA_PREFIX), item.names)
+        session.kernel.fill_gaps()
         names = [name for name, item in last.declarations.items() if item.is_safe] if last else []
         return Answer(
-            id=ask.id,
+            id=number,
             status="done",
             declarations=session.kernel.accepted,
-            names=[dotted(name) for name in names if not _AUXILIARY.search(dotted(name))],
+            names=[dotted(name) for name in names if not is_auxiliary(name)],
             axioms=sorted(session.axioms_of(names)),
         )
+
+    def _hold(self, task: Hold, number: int) -> Answer:
+        unit = Held(module=task.module, names=task.names, data=Path(task.path).read_bytes())
+        self._held().hold(unit)
+        if self._spare is not None:
+            self._spare.unheard.append(unit)
+        return Answer(id=number, status="done")
 
     def _held(self) -> Session:
         if self._session is None:
@@ -181,8 +187,8 @@ class JudgeProcess:
     def _tidy(self) -> None:
         """Leave nothing for a fork's collector to touch."""
         if not self._is_tidy:
-            gc.collect()
-            gc.freeze()
+            freeze()
+            gather()
             self._is_tidy = True
 
     def _prepare(self) -> None:
@@ -194,6 +200,9 @@ class JudgeProcess:
 
     def _new_fork(self) -> Fork:
         self._tidy()
+        if self._held().take_in(self._used):
+            freeze()
+        self._used.clear()
         fork = fork_judge(self._held(), foreign=self._foreign())
         self._forks[fork.reply] = fork
         self._selector.register(fork.reply, selectors.EVENT_READ)
@@ -208,11 +217,13 @@ class JudgeProcess:
 
     def _give(self, ask: Ask) -> None:
         """Give a question to the spare fork, or to a new one."""
-        fork, self._spare, self._spare_due = self._spare, None, inf
+        if isinstance(ask.task, Artifact | Question):
+            self._used.update(ask.task.imports)
+        fork, self._spare, self._spare_due = self._spare, None, time.monotonic() + _QUIET_S
         try:
             fork = fork or self._new_fork()
             fork.ask, fork.deadline = ask, time.monotonic() + ask.limit_ms / 1000
-            write_all(fork.question, frame(_answers.encode(ask)))
+            write_all(fork.question, frame(_answers.encode(Given(ask=ask, held=fork.unheard))))
             self._close_question(fork)
         except OSError as error:
             self._answer(Answer(id=ask.id, status="undecided", reason=str(error)))
@@ -232,7 +243,6 @@ class JudgeProcess:
             # It has nothing more to say, and its end takes time.
             fork.is_answered = True
             self._link.sendall(frame(answer))
-            self._spare_due = time.monotonic() + _QUIET_S
         if not data:
             self._forget(fork)
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from .declarations import Declaration, Kind, Module
-from .description import LEMMA_PREFIX, described
+from .description import described
 from .harvest import Harvest, Unit, content_id, content_name, public, rename_with, renaming
 from .lean.core_library import LIBRARY
 from .lean.kernel import KernelLimit
@@ -18,7 +18,7 @@ from .lean.olean import read_module
 from .policy import is_allowed_extension
 from .refusals import Refused
 from .session import Session, in_dependency_order
-from .tasks import Artifact, Composition, Judged, Question
+from .tasks import LEMMA_PREFIX, Artifact, Composition, Judged, Question
 from .terms import APP, CONST, PI, Name, dotted, undotted
 
 
@@ -56,6 +56,8 @@ def judge_composition(session: Session, task: Composition) -> Judged:
         Refused: the parts do not fit, or the kernel refuses the result.
     """
     terms = session.terms
+    for name in (task.glue, *task.children):
+        session.find(undotted(name))  # the kernel must have it
     glue = session.known[undotted(task.glue)].declaration
     statement, value = glue.type, terms.add((CONST, glue.name, ()))
     for child in task.children:
@@ -75,6 +77,7 @@ def judge_composition(session: Session, task: Composition) -> Judged:
 def _read(session: Session, path: str, imports: tuple[str, ...]) -> dict[Name, Declaration]:
     module = read_module(Path(path).read_bytes(), session.terms, version=session.version)
     refuse_imports(module, imports)
+    session.take_in(imports)
     if foreign := [name for name in module.extensions if not is_allowed_extension(name)]:
         raise Refused(f"the text extends Lean itself ({foreign[0]})")
     refuse_taken(module, session)
@@ -89,7 +92,7 @@ def refuse_imports(module: Module, imports: tuple[str, ...]) -> None:
 
 def refuse_taken(module: Module, session: Session) -> None:
     """Refuse a module that declares what the session knows already."""
-    if taken := [name for name in module.declarations if name in session.known]:
+    if taken := [name for name in module.declarations if session.find(name)]:
         raise Refused(f"{dotted(taken[0])} is a name of the library, the problem or a lemma")
 
 
@@ -161,7 +164,7 @@ class _Bench:
         new = self._stored_names(unit, content)
         existing = new is not None
         if new is None:
-            new = {head: content_name(head, content, session.known) for head in unit.heads}
+            new = {head: content_name(head, content, self._is_taken) for head in unit.heads}
         renamed = self._rename(unit, renaming(unit, new, others))
         if not existing:
             session.replay(renamed, module=f"{LEMMA_PREFIX}{content}")
@@ -184,7 +187,13 @@ class _Bench:
     def _stored_names(self, unit: Unit, content: str) -> dict[Name, Name] | None:
         """Return the names under which the session has this very unit, or None when it does not."""
         stored = self._session.unit_names.get(content)
-        return dict(zip(unit.heads, map(undotted, stored), strict=True)) if stored else None
+        if not stored:
+            return None
+        self._session.take_in([f"{LEMMA_PREFIX}{content}"])
+        return dict(zip(unit.heads, map(undotted, stored), strict=True))
+
+    def _is_taken(self, name: Name) -> bool:
+        return self._session.find(name) is not None
 
     def _refuse_axioms(self, unit: Unit) -> None:
         own = [item.text for item in unit.members.values() if item.kind is Kind.AXIOM]

@@ -66,7 +66,7 @@ class Judges:
         # What was published while it was starting.
         units = world.units()
         for unit in units[found.told :]:
-            await found.judge.hold(world.admission(unit))
+            await found.judge.hold(world.holding(unit))
         found.told = len(units)
         return found.judge
 

@@ -62,7 +62,7 @@ class Publication:
     async def _admit(self, unit: Judged, lemma: Lemma, *, world: World, judge: Judge) -> bool:
         if unit.module:
             await anyio.to_thread.run_sync(move_in, Path(unit.module), world.module_path(unit.id))
-            await judge.hold(world.admission(lemma))
+            await judge.hold(world.holding(lemma))
         # Otherwise the judge holds it already: its file is written, and the index refused it then.
         is_new = await self._index.put(world.problem.episode, lemma)
         world.remember(lemma)

@@ -6,10 +6,12 @@ from pathlib import Path
 import msgspec
 
 from .declarations import Declaration, Kind, Module, mentioned
-from .lean.kernel import Kernel
+from .lean.kernel import Kernel, KernelLimit
 from .lean.olean import read_module
 from .policy import ALLOWED_AXIOMS
 from .refusals import Refused
+from .shelf import Held, Shelf
+from .tasks import LEMMA_PREFIX
 from .terms import Name, Terms, dotted
 
 _DERIVED = (Kind.CONSTRUCTOR, Kind.RECURSOR)
@@ -42,11 +44,41 @@ class Session:
         """Stored name → content id of every unit of agents' work that it holds."""
         self.unit_names: dict[str, tuple[str, ...]] = {}
         """The same the other way round: one name, or those of mutual types in their order."""
+        self._shelf = Shelf(version=version)
 
     def name_unit(self, content: str, names: tuple[str, ...]) -> None:
         """Remember under which names a unit is stored."""
         self.unit_names[content] = names
         self.unit_ids.update(dict.fromkeys(names, content))
+
+    def hold(self, unit: Held) -> None:
+        """Keep an accepted unit; it is replayed when something needs it."""
+        self._shelf.put(unit)
+        self.name_unit(unit.module.removeprefix(LEMMA_PREFIX), unit.names)
+
+    def take_in(self, modules: Iterable[str]) -> bool:
+        """Replay those of `modules` that are only held, and what they rest on; return whether there were any.
+
+        Raises:
+            KernelLimit: one of them is refused now, or the kernel stopped at a limit.
+        """
+        units = self._shelf.take(modules)
+        for unit in units:
+            try:
+                self.admit(unit.data, module=unit.module)
+            except Refused as refusal:
+                raise KernelLimit(f"{unit.module} was accepted, and now: {refusal.reason}") from refusal
+        return bool(units)
+
+    def find(self, name: Name) -> Known | None:
+        """Return the constant of this name, if there is one; the unit that has it is taken in.
+
+        Raises:
+            KernelLimit: see `take_in`.
+        """
+        if (module := self._shelf.owner(name)) is not None:
+            self.take_in([module])
+        return self.known.get(name)
 
     def admit(self, data: bytes, *, module: str) -> Module:
         """Replay a trusted or accepted module.

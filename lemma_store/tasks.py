@@ -2,6 +2,9 @@
 
 import msgspec
 
+LEMMA_PREFIX = "L."
+"""How the modules that hold agents' work are named."""
+
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
     """First question: the kernel's library and the modules to hold from the beginning."""
@@ -26,6 +29,15 @@ class Admit(msgspec.Struct, frozen=True, kw_only=True, tag="admit"):
     path: str
     names: tuple[str, ...] = ()
     """Stored names of the unit that it is: one, or the types of a mutual declaration in their order."""
+
+
+class Hold(msgspec.Struct, frozen=True, kw_only=True, tag="hold"):
+    """Hold the module of an accepted unit from now on; it is replayed when a later question needs it."""
+
+    module: str
+    path: str
+    names: tuple[str, ...]
+    """See `Admit.names`."""
 
 
 class LookUp(msgspec.Struct, frozen=True, kw_only=True, tag="look_up"):
@@ -100,7 +112,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """The written module's path; empty when the session had this very unit already."""
 
 
-Task = Start | Split | Admit | LookUp | Artifact | Question | Composition
+Task = Start | Split | Admit | Hold | LookUp | Artifact | Question | Composition
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):

@@ -65,6 +65,8 @@ class Terms:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self._index: dict[Node, int] = {}
+        self._settled: dict[Node, int] = {}
+        """The index of terms from before `branch`."""
         self._below: list[tuple[int, ...]] = []
         """Child terms, which come before their parents."""
         self._open: list[int] = []
@@ -80,6 +82,8 @@ class Terms:
         """Return the term of `node`, whose children must be terms of this arena."""
         index = self._index
         found = index.get(node)
+        if found is None:
+            found = self._settled.get(node)
         if found is not None:
             return found
         open_ = self._open
@@ -93,6 +97,10 @@ class Terms:
         self.nodes.append(node)
         self._below.append(below)
         return term
+
+    def branch(self) -> None:
+        """Index new terms apart from now on, so that a fork leaves its parent's index as it is. Once only."""
+        self._settled, self._index = self._index, {}
 
     def node(self, term: int) -> Node:
         """Return the node of `term`."""

@@ -10,12 +10,11 @@ import msgspec
 
 from bus.errors import UnknownId
 
-from .description import LEMMA_PREFIX
 from .lean.core_library import CoreLibrary
 from .lean.toolchain import Toolchain
 from .likeness import Likeness
 from .policy import POLICY_ID
-from .tasks import Admit
+from .tasks import LEMMA_PREFIX, Admit, Hold
 from .types import Lemma, Problem
 
 PROBLEM_MODULE = "Problem"
@@ -72,6 +71,11 @@ class World:
     def admission(self, unit: Lemma) -> Admit:
         """Return a unit's module as a judge takes it."""
         return Admit(module=f"{LEMMA_PREFIX}{unit.id}", path=str(self.module_path(unit.id)), names=unit.names)
+
+    def holding(self, unit: Lemma) -> Hold:
+        """Return a unit's module as a judge takes it that may wait until something needs it."""
+        admission = self.admission(unit)
+        return Hold(module=admission.module, path=admission.path, names=admission.names)
 
     def module_path(self, lemma_id: str) -> Path:
         """Return where the module of a published unit lies."""

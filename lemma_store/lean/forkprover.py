@@ -50,6 +50,7 @@ def _lean_main(words: list[str], *, lean: ctypes.CDLL, place: Cell) -> int:
     os.environ.clear()
     os.environ.update({"LEAN_PATH": ":".join(place.lean_path), "LEAN_NUM_THREADS": "1"})
     array = (ctypes.c_char_p * (len(words) + 1))(*(os.fsencode(word) for word in words), None)
+    libc.leave_at_once()
     return lean.lean_main(len(words), array)
 
 

@@ -7,7 +7,6 @@ child with it.
 
 import contextlib
 import ctypes
-import gc
 import os
 import selectors
 import shutil
@@ -24,6 +23,7 @@ import msgspec
 from . import libc
 from .forkchild import guard
 from .jobs import Cancel, Job, JobReport, Setting, decode_request, encode, frame, take_frame
+from .pages import freeze, gather
 from .sandbox import SandboxReport, try_layers
 
 _CHUNK_BYTES = 1 << 18
@@ -253,7 +253,8 @@ def _load(library: str) -> ctypes.CDLL:
     lean.lean_main.argtypes = [ctypes.c_int, ctypes.c_void_p]
     lean.lean_main.restype = ctypes.c_int
     lean.lean_initialize()
-    gc.freeze()
+    freeze()
+    gather()
     return lean
 
 

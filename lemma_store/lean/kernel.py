@@ -5,8 +5,6 @@ are never freed: a kernel lives for one judgement, or holds accepted terms only.
 The layouts are those of Lean 4.35.0; the toolchain's hash is checked before the library is loaded.
 """
 
-import contextlib
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -90,10 +88,9 @@ class Kernel:
             path, [self._name(name) for name in imports], [self._name(name) for name in names], constants
         )
 
-    def rehearse(self) -> None:
-        """Do what `write_module` does, without a file, so that the memory for it is there when it is needed."""
-        with contextlib.suppress(OSError):
-            self._objects.save_module(Path(os.devnull) / "nowhere", [], [], [])
+    def fill_gaps(self) -> None:
+        """See `Objects.fill_gaps`."""
+        self._objects.fill_gaps()
 
     def build(self, term: int) -> int:
         """Return the Lean object of `term`."""
