@@ -1,13 +1,13 @@
 """The composition root: every concrete part of the daemon is named here and nowhere else."""
 
+import gc
 import signal
-import socket
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import anyio
-import anyio.abc
+import anyio.to_thread
 import msgspec
 import structlog
 
@@ -23,12 +23,7 @@ from .call_list import CallList
 from .champion import champions_of
 from .control import control_methods, event_feed
 from .data_folder import DataFolder, open_data_folder
-from .edge.application import application
-from .edge.bus_door import BusDoor
-from .edge.door import McpDoor
-from .edge.listener import GRACE_S, HttpServer, bind, url_of
-from .edge.server import McpServer
-from .edge.suite_door import SuiteDoor
+from .edge.listener import bind, url_of
 from .embedded_store import open_store
 from .episodes import Episodes
 from .reply_files import open_replies
@@ -40,11 +35,7 @@ from .tools.dispatcher import Dispatcher
 from .version_desk import VersionDesk
 from .withdrawing import Withdrawing
 
-LAST_WORDS_S = 0.2
-"""For answers to calls that were cut off to leave, before the sessions that carry them are closed."""
-
 log = structlog.get_logger()
-Door = McpDoor | SuiteDoor
 
 
 class Daemon(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +58,7 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
     try:
         url = url_of(listener, settings.host)
         async with (
+            _serving_loading(),
             open_store(settings) as store,
             EpisodeStore.open(store.url) as episode_store,
             connect(store.url) as redis,
@@ -97,20 +89,18 @@ async def running_daemon(settings: Settings) -> AsyncGenerator[Daemon]:
             dispatcher = Dispatcher(
                 board=board, lemma_store=lemma_store, on_change=settling.nudge, tasks=tasks, replies=replies
             )
-            door = McpDoor(McpServer(dispatcher), episodes, host=settings.host)
-            suites = _suite_door(settings)
             withdrawing = Withdrawing(folder, board=board, lemma_store=lemma_store, on_change=settling.start_over)
             versions = VersionDesk(folder, champions, fixed=fixed.id if fixed else "")
             hub = Hub(
                 control_methods(episodes, CallList(folder.episodes, board), withdrawing, versions), event_feed(board)
             )
-            bus = BusDoor(hub, operator_token=folder.operator_token())
-            http = HttpServer(application(mcp=door, bus=bus, suites=suites))
-            async with _serving(http, [door, suites] if suites else [door], listener=listener):
+            serving = await anyio.to_thread.run_sync(_load_serving)
+            token = folder.operator_token()
+            async with serving(listener, dispatcher, episodes, hub, settings=settings, operator_token=token):
                 folder.announce(url=url, adapter=fixed.id if fixed else "")
                 log.info("daemon_started", url=url, data=str(folder.path))
                 try:
-                    yield Daemon(url=url, operator_token=folder.operator_token(), folder=folder)
+                    yield Daemon(url=url, operator_token=token, folder=folder)
                 finally:
                     folder.withdraw()
                     log.info("daemon_stopping")
@@ -126,6 +116,8 @@ async def serve(settings: Settings) -> int:
     """
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with running_daemon(settings):
+            # Code stays as long as the process: looking through it for garbage would stop calls for a tenth second.
+            gc.freeze()
             async for received in signals:
                 log.info("signal_received", signal=received.name)
                 return 130 if received == signal.SIGINT else 0
@@ -133,40 +125,17 @@ async def serve(settings: Settings) -> int:
 
 
 @asynccontextmanager
-async def _serving(http: HttpServer, doors: Sequence[Door], *, listener: socket.socket) -> AsyncGenerator[None]:
-    """Answer requests inside the block; at its end streams close before connections, so that none is waited for."""
-    stop = anyio.Event()
+async def _serving_loading() -> AsyncGenerator[None]:
+    """Load what speaks MCP in a thread, while store and Lean start: it is half of the time that a start takes."""
     async with background_tasks() as tasks:
-        try:
-            for door in doors:
-                await tasks.start(_open_until, door, stop)
-            tasks.start_soon(http.run_on, listener)
-            await http.is_started.wait()
-            yield
-        finally:
-            http.should_exit = True
-            for door in doors:
-                door.close()
-            with anyio.CancelScope(shield=True), anyio.move_on_after(2 * GRACE_S):
-                await anyio.sleep(LAST_WORDS_S)
-                stop.set()
-                await http.is_stopped.wait()
+        tasks.start_soon(anyio.to_thread.run_sync, _load_serving)
+        yield
 
 
-async def _open_until(door: Door, stop: anyio.Event, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Keep the door open. In a task of its own, so that errors of the block around it are not wrapped by it."""
-    async with door.open():
-        task_status.started()
-        await stop.wait()
+def _load_serving() -> Callable[..., AbstractAsyncContextManager[None]]:
+    from .edge.serving import serving
 
-
-def _suite_door(settings: Settings) -> SuiteDoor | None:
-    """Imports what it serves only when it is wanted: a daemon shall start fast."""
-    if not settings.conformance:
-        return None
-    from .conformance.server import ConformanceServer
-
-    return SuiteDoor(ConformanceServer(), host=settings.host)
+    return serving
 
 
 def _fixed_version(settings: Settings, folder: DataFolder) -> Bundle | None:

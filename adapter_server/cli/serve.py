@@ -19,7 +19,5 @@ def run_serve(settings: Settings) -> int:
         AdapterError: if it cannot start.
     """
     configure_logs(level=settings.log_level, form=settings.log_format)
-    # Code stays as long as the process: looking through it for garbage would stop all calls for a tenth of a second.
-    gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS)
     return anyio.run(serve, settings, backend_options={"use_uvloop": True})

@@ -24,7 +24,8 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from adapter_server.conformance.server import ConformanceServer
-from adapter_server.edge.listener import HttpServer, bind, url_of
+from adapter_server.edge.http_server import HttpServer
+from adapter_server.edge.listener import bind, url_of
 from adapter_server.edge.suite_door import SuiteDoor
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-from adapter_server.edge.listener import HttpServer, bind, url_of
+from adapter_server.edge.http_server import HttpServer
+from adapter_server.edge.listener import bind, url_of
 
 _OWN = {"content-length", "transfer-encoding", "connection", "authorization"}
 

@@ -11,7 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from adapter_server.edge.listener import HttpServer, bind, url_of
+from adapter_server.edge.http_server import HttpServer
+from adapter_server.edge.listener import bind, url_of
 
 from . import messages, responses
 from .conversation import Conversation, Script
