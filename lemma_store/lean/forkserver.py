@@ -23,7 +23,7 @@ import msgspec
 from . import libc
 from .forkchild import guard
 from .jobs import Cancel, Job, JobReport, Setting, decode_request, encode, frame, take_frame
-from .pages import freeze, gather
+from .pages import freeze, gather, gather_code
 from .sandbox import SandboxReport, try_layers
 
 _CHUNK_BYTES = 1 << 18
@@ -252,6 +252,7 @@ def _load(library: str) -> ctypes.CDLL:
     lean = ctypes.CDLL(library)
     lean.lean_main.argtypes = [ctypes.c_int, ctypes.c_void_p]
     lean.lean_main.restype = ctypes.c_int
+    gather_code(library)
     lean.lean_initialize()
     freeze()
     gather()

@@ -6,7 +6,11 @@ import os
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
-_MADV_COLLAPSE = 25
+_MMAP, _MPROTECT, _MUNMAP, _MREMAP, _MADVISE = 9, 10, 11, 25, 28
+_READ, _WRITE, _EXECUTE = 1, 2, 4
+_MAP_PRIVATE, _MAP_ANONYMOUS = 2, 32
+_MREMAP_MAYMOVE, _MREMAP_FIXED = 1, 2
+_MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
@@ -63,9 +67,34 @@ def leave_at_once() -> None:
         _libc.on_exit(end, None)
 
 
+def reserve(size: int) -> int:
+    """Return the address of new memory. Raises OSError."""
+    return syscall(_MMAP, 0, size, _READ | _WRITE, _MAP_PRIVATE | _MAP_ANONYMOUS, -1, 0)
+
+
+def release(address: int, size: int) -> None:
+    """Give memory back. Raises OSError."""
+    syscall(_MUNMAP, address, size)
+
+
+def ask_for_large_pages(address: int, size: int) -> None:
+    """Let memory that is not touched yet come in as large pages as there are. Raises OSError."""
+    syscall(_MADVISE, address, size, _MADV_HUGEPAGE)
+
+
 def collapse(address: int, size: int) -> None:
-    """Put memory into as large pages as there are. Raises OSError."""
-    _checked(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), ctypes.c_int(_MADV_COLLAPSE)), "madvise")
+    """Put memory into as large pages as there are. Raises OSError when not all of it could be."""
+    syscall(_MADVISE, address, size, _MADV_COLLAPSE)
+
+
+def make_executable(address: int, size: int) -> None:
+    """Make memory code: it can be read and run, and not written any more. Raises OSError."""
+    syscall(_MPROTECT, address, size, _READ | _EXECUTE)
+
+
+def move(address: int, size: int, target: int) -> None:
+    """Put memory in the place of other memory, at once. Raises OSError."""
+    syscall(_MREMAP, address, size, size, _MREMAP_MAYMOVE | _MREMAP_FIXED, target)
 
 
 def _argument(value: int | bytes | None) -> object:
