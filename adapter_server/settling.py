@@ -51,6 +51,7 @@ class Settling:
             except UnknownId:
                 continue
             if meta.status == "open":
+                tasks.start_soon(settling._prepare, path.name, name=f"prepare {path.name}")
                 settling.nudge(path.name)
                 settling.watch_time(path.name, seconds=meta.details.get("seconds"))
         return settling
@@ -80,6 +81,13 @@ class Settling:
         meta = await self._board.close_episode(episode, status, reason)
         await self._lemma_store.release(episode)
         return meta
+
+    async def _prepare(self, episode: str) -> None:
+        """Agents go on where they stopped: their next check shall not wait until a library is replayed."""
+        try:
+            await self._lemma_store.prepare(episode)
+        except AdapterError as error:
+            log.warning("judge_not_prepared", episode=episode, code=error.code, reason=error.message)
 
     async def _settle(self, episode: str) -> None:
         try:

@@ -234,6 +234,10 @@ class LemmaStore:
         await self.release(world.problem.episode)
         return units
 
+    async def prepare(self, episode: str) -> None:
+        """Let the judge of the episode's library start in the background. Raises LeanUnavailable if that changed."""
+        self._judges.prepare((await self._world(episode)).core)
+
     async def release(self, episode: str) -> None:
         """End the judge of an episode in which nothing is going on; the next check starts another."""
         await anyio.lowlevel.checkpoint()

@@ -61,8 +61,9 @@ sys.exit(run_serve(load_settings({"data": sys.argv[1], "port": int(sys.argv[2]),
 class DaemonProcess:
     """A daemon on a data folder; it can be killed and started again on the same port."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, start_timeout_s: float = START_TIMEOUT_S) -> None:
         self.folder = DataFolder(path=path)
+        self._start_timeout_s = start_timeout_s
         self.log = path.with_suffix(".log")
         self._port = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -82,7 +83,7 @@ class DaemonProcess:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _SERVE, str(self.folder.path), str(self._port)], stdout=output, stderr=output
             )
-        deadline = time.monotonic() + START_TIMEOUT_S
+        deadline = time.monotonic() + self._start_timeout_s
         while time.monotonic() < deadline and self._process.poll() is None:
             note = self.folder.server()
             if note is not None and note.pid == self._process.pid:

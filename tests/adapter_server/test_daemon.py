@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -41,6 +42,14 @@ def children(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
 
 
+def commands(pid: int) -> list[str]:
+    found: list[str] = []
+    for process in children(pid):
+        with suppress(psutil.Error):  # it has ended meanwhile
+            found += process.cmdline()
+    return found
+
+
 async def test_nothing_acknowledged_is_lost_by_kill_9(fresh_daemon: DaemonProcess) -> None:
     async with fresh_daemon.bus() as link:
         episode = (await open_episode(link, REV_REV, seconds=600)).episode
@@ -58,6 +67,12 @@ async def test_nothing_acknowledged_is_lost_by_kill_9(fresh_daemon: DaemonProces
         fresh_daemon.start()
         _, alive = psutil.wait_procs(family, timeout=10)
         assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+
+        note = fresh_daemon.folder.server()
+        assert note is not None
+        with anyio.fail_after(30):  # the judge is on its way before anybody asks for a check
+            while "lemma_store.judge_process" not in commands(note.pid):
+                await anyio.sleep(0.02)
 
         # The very same client goes on: same token, and a session that the new process never saw.
         digest = await ada.ok("digest")

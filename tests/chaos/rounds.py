@@ -27,7 +27,9 @@ AGENTS = ("ada", "bo")
 ROUNDS_PER_EPISODE = 20
 MAX_PAUSE_S = 0.8
 GONE_S = 5.0
-RECOVERED_S = 120.0
+RECOVERED_S = 600.0
+"""A recovery that takes long is counted, one that never comes ends the run."""
+
 JOB_S = 40
 """So long a check that outlived its call is waited for, before another one is tried."""
 
@@ -54,7 +56,7 @@ class Chaos:
     def __init__(self, folder: Path, *, seed: int) -> None:
         self._folder = folder
         self._random = random.Random(seed)
-        self._daemon = DaemonProcess(folder / "data")
+        self._daemon = DaemonProcess(folder / "data", start_timeout_s=RECOVERED_S)
         self._agents: dict[str, subprocess.Popen[bytes]] = {}
         self._commands: dict[str, list[str]] = {}
         self._promises: Promises
