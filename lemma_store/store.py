@@ -235,11 +235,7 @@ class LemmaStore:
         return units
 
     async def prepare(self, episode: str) -> None:
-        """Let the judge of the episode's library start in the background, unless it was started before.
-
-        Raises:
-            LeanUnavailable: the library was built anew since the episode was opened.
-        """
+        """Let the judge of the episode's library start in the background. Raises LeanUnavailable if that changed."""
         self._judges.prepare((await self._world(episode)).core)
 
     async def release(self, episode: str) -> None:
