@@ -17,10 +17,14 @@ from .proving import Simp
 from .refuting import Refuter, at_values
 from .splitting import Splitter
 from .strategies import Strategy
+from .subgoals import Hint
 
 LOG = structlog.get_logger()
 IDLE_S = 2.0
 ATTACK_PAUSE_S = 1.0
+WATCH_S = 0.3
+"""How long an agent looks at open parts in one turn."""
+
 STAND_BACK_S = 1.5
 TRIES_PER_LEASE = 3
 TURNS_IN_ORDER = 6
@@ -103,13 +107,19 @@ class Agent:
     # -- the target -------------------------------------------------------------------------------
 
     async def _finish(self) -> None:
-        """When rewriting with the lemmas of the team would prove the target: do it in Lean."""
-        root = self._desk.knowledge.root
-        hint = self._attacker.hint(root)
-        if hint is None:
-            return
-        lease = await self._desk.claim(node=root.node, approach="all lemmas are there: finish")
-        if lease is not None and not await self._attacker.follow(hint, root, lease=lease):
+        """When rewriting with the lemmas of the team would prove the target, or an open part: do it in Lean."""
+        end = anyio.current_time() + WATCH_S
+        watched = [*self._desk.open_parts.values()] if self._strategy.watches else []
+        for part in (self._desk.knowledge.root, *watched):
+            hint = self._attacker.hint(part)
+            if hint is not None:
+                await self._follow(hint, part)
+            if anyio.current_time() > end:
+                return
+
+    async def _follow(self, hint: Hint, part: Part) -> None:
+        lease = await self._desk.claim(node=part.node, approach="all lemmas are there: finish")
+        if lease is not None and not await self._attacker.follow(hint, part, lease=lease):
             note = "rewriting closes it, Lean's simplifier does not"
             await self._desk.release(lease, outcome="stuck", note=note)
 
@@ -213,7 +223,8 @@ class Agent:
         if anyio.current_time() < self._began + late_s:
             return False
         if explorer is None:
-            explorer = Explorer(self._desk, seed=self._seed, is_first=late_s == 0.0, only_conditional=is_conditional)
+            is_first = activity == self._strategy.order[0] or self._strategy.explores_after_s == 0.0
+            explorer = Explorer(self._desk, seed=self._seed, is_first=is_first, only_conditional=is_conditional)
             self._explorers[activity] = explorer
         return await explorer.step()
 

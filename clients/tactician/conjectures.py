@@ -4,27 +4,53 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from .definitions import Names
 from .evaluation import Evaluator, Undefined, find_witness
 from .goals import Goal
 from .statements import Statement, Types, close_statement, split_statement, weight, with_types
-from .terms import Expr, Term, is_plain, match, replace, size, substitute, subterms, var, variables
+from .terms import Expr, Term, is_larger, is_plain, match, replace, size, substitute, subterms, var, variables
 
 LARGEST = 26
+MOST_TESTED = 36
+MOST_CONDITIONS = 4
+MOST_SINGLE = 8
 
 
 def conjectures(goal: Goal, names: Names, evaluator: Evaluator, rng: random.Random) -> list[Statement]:
     """Candidates that survive random testing, simplest first."""
     found: dict[tuple[Expr, ...], Statement] = {}
+    answers: dict[tuple[Expr, ...], bool] = {}
+
+    def is_true(statement: Statement) -> bool:
+        key = statement.key()
+        if key not in answers:
+            answers[key] = survives(statement, evaluator, rng)
+        return answers[key]
+
     for hypotheses, conclusion in _forms(goal):
-        for statement in _generalised(hypotheses, conclusion, goal, names):
+        for statement in _generalised(hypotheses, conclusion, goal, names, is_true):
             tidy = tidy_names(statement, names)
             if size(tidy.body) <= LARGEST and tidy.key() not in found and _is_worthwhile(tidy):
                 found[tidy.key()] = tidy
-    ranked = sorted(found.values(), key=weight)[:24]
-    return [item for item in ranked if survives(item, evaluator, rng)]
+    ranked = sorted(found.values(), key=_rank)[:MOST_TESTED]
+    return _undominated([item for item in ranked if is_true(item)])
+
+
+def _rank(statement: Statement) -> tuple[int, int, int]:
+    """Simple ones first, among them those whose larger side is small."""
+    return *weight(statement), max(size(side) for side in statement.equation or (statement.conclusion,))
+
+
+def _undominated(found: list[Statement]) -> list[Statement]:
+    """Without those that another one implies by having fewer hypotheses."""
+    kept: list[Statement] = []
+    for item in found:
+        given = set(item.hypotheses)
+        if not any(one.conclusion == item.conclusion and given >= set(one.hypotheses) for one in kept):
+            kept.append(item)
+    return kept
 
 
 def survives(statement: Statement, evaluator: Evaluator, rng: random.Random) -> bool:
@@ -49,7 +75,7 @@ def _is_bare(expr: Expr) -> bool:
 
 def _forms(goal: Goal) -> Iterator[tuple[tuple[Expr, ...], Expr]]:
     """The conclusion as it stands and after cross-fertilisation; with and without the plain conditions."""
-    if not is_plain(goal.conclusion):
+    if not is_plain(goal.conclusion) or is_larger(goal.conclusion, 2 * LARGEST):
         return
     conditions = tuple(item for item in goal.hypotheses if is_plain(item) and _is_condition(item))
     seen: set[Expr] = set()
@@ -60,8 +86,9 @@ def _forms(goal: Goal) -> Iterator[tuple[tuple[Expr, ...], Expr]]:
         yield (), conclusion
         free = set(variables(conclusion))
         relevant = tuple(item for item in conditions if set(variables(item)) & free)
-        if relevant:
-            yield relevant, conclusion
+        for count in (1, len(relevant)) if len(relevant) > 1 else (len(relevant),) if relevant else ():
+            for chosen in itertools.combinations(relevant[:MOST_CONDITIONS], count) if count == 1 else (relevant,):
+                yield chosen, conclusion
 
 
 def _is_condition(expr: Expr) -> bool:
@@ -100,34 +127,69 @@ def _rewritten(side: Expr, source: Expr, target: Expr, bound: frozenset[str]) ->
                 yield replace(side, sub, changed)
 
 
-def _generalised(hypotheses: tuple[Expr, ...], conclusion: Expr, goal: Goal, names: Names) -> Iterator[Statement]:
+def _generalised(
+    hypotheses: tuple[Expr, ...], conclusion: Expr, goal: Goal, names: Names, is_true: Callable[[Statement], bool]
+) -> Iterator[Statement]:
     """The statement with none, one or two repeated subterms replaced by variables, the most general first."""
     whole = Term("all", (*hypotheses, conclusion))
-    types = Types(names)
-    kinds_of = types.of_subterms(whole, goal.kinds)
-    repeated = [item for item in _repeated(conclusion, hypotheses) if item in kinds_of]
-    for count in (2, 1, 0):
-        for chosen in itertools.combinations(repeated[:6], count):
-            body: Expr = whole
-            kinds = dict(goal.kinds)
-            for index, item in enumerate(sorted(chosen, key=size, reverse=True)):
-                kinds[f"g{index}"] = kinds_of[item]
-                body = replace(body, item, var(f"g{index}"))
-            if isinstance(body, Term):
-                made = close_statement(body.args[:-1], body.args[-1], kinds=kinds, instances=goal.instances)
-                if made is not None:
-                    yield made
+    kinds_of = Types(names).of_subterms(whole, goal.kinds)
+    counted = {item: count for item, count in _counted(conclusion, hypotheses).items() if item in kinds_of}
+    repeated = [item for item, count in counted.items() if count > 1][:6]
+    single = [(item,) for item, count in counted.items() if count == 1][:MOST_SINGLE]
+    for chosen in (*itertools.combinations(repeated, 2), *((item,) for item in repeated), *single, ()):
+        seen = _seen_through(whole, chosen, kinds_of, goal, is_true)
+        for body in (seen, whole) if seen != whole else (whole,) if chosen not in single else ():
+            made = _with_variables(body, {item: kinds_of[item] for item in chosen}, goal)
+            if made is not None:
+                yield made
 
 
-def _repeated(conclusion: Expr, hypotheses: tuple[Expr, ...]) -> list[Expr]:
-    """Compound subterms with variables that occur at least twice, largest first."""
+def _with_variables(body: Expr, chosen: Mapping[Expr, Expr], goal: Goal) -> Statement | None:
+    """The statement with variables of the given types for subterms."""
+    kinds = dict(goal.kinds)
+    for index, item in enumerate(sorted(chosen, key=size, reverse=True)):
+        kinds[f"g{index}"] = chosen[item]
+        body = replace(body, item, var(f"g{index}"))
+    if not isinstance(body, Term):
+        return None
+    return close_statement(body.args[:-1], body.args[-1], kinds=kinds, instances=goal.instances)
+
+
+def _seen_through(
+    whole: Term,
+    chosen: tuple[Expr, ...],
+    kinds_of: Mapping[Expr, Expr],
+    goal: Goal,
+    is_true: Callable[[Statement], bool],
+) -> Term:
+    """What is said of a variable, said of a subterm instead that is about to be generalised, where that is the same.
+
+    A length of a list is the length of its reverse: when the reverse becomes a variable, its length stays known.
+    """
+    for item in chosen:
+        inside = {name for name in variables(item) if goal.kinds.get(name) == kinds_of[item]}
+        parts = set(subterms(item))
+        for view in dict.fromkeys(subterms(whole)):
+            if not isinstance(view, Term) or view not in kinds_of or view in parts or item in subterms(view):
+                continue
+            for at, arg in enumerate(view.args):
+                if isinstance(arg, Term) and arg.is_var and arg.head in inside:
+                    other = Term(view.head, (*view.args[:at], item, *view.args[at + 1 :]), view.is_var)
+                    same = close_statement((), Term("=", (view, other)), kinds=goal.kinds, instances=goal.instances)
+                    if same is not None and is_true(same):
+                        changed = replace(whole, view, other)
+                        whole = changed if isinstance(changed, Term) else whole
+    return whole
+
+
+def _counted(conclusion: Expr, hypotheses: tuple[Expr, ...]) -> dict[Expr, int]:
+    """How often compound subterms with variables occur, the largest first."""
     counts: dict[Expr, int] = {}
     for part in (conclusion, *hypotheses):
         for sub in subterms(part):
             if isinstance(sub, Term) and sub.args and sub.head not in {"=", "¬", "≠"} and is_plain(sub):
                 counts[sub] = counts.get(sub, 0) + 1
-    found = [item for item, count in counts.items() if count >= 2 and variables(item)]
-    return sorted(found, key=size, reverse=True)
+    return {item: counts[item] for item in sorted(counts, key=size, reverse=True) if variables(item)}
 
 
 def tidy_names(statement: Statement, names: Names) -> Statement:

@@ -56,6 +56,9 @@ class Desk:
         self.is_sharing = is_sharing
         """Whether others' lemmas are taken up."""
 
+        self.open_parts: dict[str, Part] = {}
+        """Parts that others added, as long as nothing told that they are closed."""
+
         self.version = 0
         """Grows when something happened that makes another attempt worth while."""
 
@@ -111,6 +114,12 @@ class Desk:
                 self._untold.append(event)
         if self._knowledge is not None and event.kind == "node_refuted" and event.node == self._knowledge.root.node:
             raise EpisodeOver("the target is false")
+        for node in (*event.closes, *([event.node] if event.kind in {"node_closed", "node_refuted"} else [])):
+            self.open_parts.pop(node, None)
+        if event.kind == "node_added" and event.statement and self._knowledge is not None:
+            statement = self._knowledge.read(event.statement)
+            part = Part(node=event.node, name=event.name or "part", text=event.statement, statement=statement)
+            self.open_parts[event.node] = part
         if event.kind in {"node_added", "lease_released", "lease_expired"}:
             self.version += 1
 

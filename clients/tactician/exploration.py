@@ -26,6 +26,11 @@ LARGEST = 15
 
 LARGEST_INT = 2_000
 
+FEWEST = VALUATIONS // 4
+"""Valuations that must meet a condition."""
+
+LEAST_TESTS = 16
+
 
 class Equation(msgspec.Struct, frozen=True):
     """A conjecture `conditions → left = right`, oriented."""
@@ -56,8 +61,8 @@ class Exploration:
 
     # -- enumeration ------------------------------------------------------------------------------
 
-    def levels(self, largest: int = 9) -> Iterator[list[Equation] | None]:
-        """Equations of each size; None between slices of work so that the caller can do other things."""
+    def levels(self, largest: int = 9, *, conditional: tuple[int, ...] = (4,)) -> Iterator[list[Equation] | None]:
+        """Equations of each size, at some sizes also under conditions; None between slices of work, for the caller."""
         if not self._vocabulary.operations:
             return
         self._level_one()
@@ -77,8 +82,8 @@ class Exploration:
             yield self._pruned(found)
             if level == 3:
                 yield self.reflections()
-            if level == 4 or (count > TERMS_PER_LEVEL and level < 4):
-                yield self.conditional()
+            if level in conditional or (count > TERMS_PER_LEVEL and level < 4):
+                yield self.conditional(level)
             if count > TERMS_PER_LEVEL:
                 return
 
@@ -184,40 +189,62 @@ class Exploration:
 
     # -- conditional equations --------------------------------------------------------------------
 
-    def conditional(self) -> list[Equation]:
-        """Equations that hold whenever a small Boolean term is true, or whenever it is false."""
+    def conditional(self, largest: int = 4) -> list[Equation]:
+        """Equations between terms of at most so many heads that hold under a small condition."""
+        found: dict[Expr, Equation] = {}
+        for condition, chosen in self._conditions():
+            if len(chosen) >= FEWEST:
+                for equation in self._under(condition, chosen, largest):
+                    found.setdefault(rename_apart(Term("→", (condition, equation.left, equation.right))), equation)
+        found = {key: equation for key, equation in found.items() if key not in self._seen}
+        self._seen.update(found)
+        ordered = sorted(found.values(), key=lambda item: (item.size, -len(variables(item.left))))
+        return ordered[:120]
+
+    def _conditions(self) -> Iterator[tuple[Term, list[int]]]:
+        """A test is true, or false; a value is the least of its type. Each with the valuations where it is so."""
         tests = [
             (term, vector)
             for size_ in (2, 3)
             for term, vector in self._terms.get(Term("Bool"), {}).get(size_, [])
             if all(isinstance(arg, Term) and arg.is_var for arg in term.args)
         ]
-        found: dict[Expr, Equation] = {}
         for (term, vector), wanted in itertools.product(tests[:24], (True, False)):
-            chosen = [index for index, value in enumerate(vector) if value is wanted]
-            if len(chosen) >= VALUATIONS // 4:
-                condition = Term("=", (term, Term("true" if wanted else "false")))
-                for equation in self._under(condition, chosen):
-                    found.setdefault(rename_apart(Term("→", (condition, equation.left, equation.right))), equation)
-        ordered = sorted(found.values(), key=lambda item: (item.size, -len(variables(item.left))))
-        return ordered[:120]
-
-    def _under(self, condition: Term, chosen: list[int]) -> Iterator[Equation]:
-        classes: dict[tuple[Expr, Vector], Term] = {}
-        tested = condition.args[0]
+            yield _equal(term, Term("true" if wanted else "false")), _where(vector, wanted)
         for kind, by_size in self._terms.items():
-            for size_, items in by_size.items():
-                if size_ > 4 or arrow_parts(kind)[0]:
-                    continue
-                for term, vector in items:
-                    if term == tested:
-                        continue
-                    known = classes.setdefault((kind, tuple(vector[index] for index in chosen)), term)
-                    scope = {*variables(term), *variables(known)}
-                    if known is term or not set(variables(tested)) <= scope:
-                        continue
-                    if self._precedence.orient(term, known) and (found := self._oriented(term, known, (condition,))):
-                        yield found
+            least = self._vocabulary.least(kind)
+            terms = [item for size_ in (2, 3, 4) for item in by_size.get(size_, [])] if least is not None else []
+            computed = [item for item in terms if self._is_relation(item[0])]
+            for term, vector in computed[:LEAST_TESTS]:
+                if least is not None:
+                    yield _equal(term, Term(least.head)), _where(vector, least.run())
+
+    def _is_relation(self, term: Term) -> bool:
+        """Whether a function is applied that says something about two values."""
+        return not term.is_var and not self._evaluator.is_constructor(term.head) and len(variables(term)) > 1
+
+    def _under(self, condition: Term, chosen: list[int], largest: int) -> Iterator[Equation]:
+        """Equal terms whose arguments are not equal to smaller terms already."""
+        classes: dict[tuple[Expr, Vector], Term] = {}
+        reducible: set[Expr] = {condition.args[0]}
+        needed = set(variables(condition))
+        for kind, term, vector in self._by_size(largest):
+            if term in reducible or any(arg in reducible for arg in term.args):
+                reducible.add(term)
+                continue
+            known = classes.setdefault((kind, tuple([vector[index] for index in chosen])), term)
+            if known is term or self._precedence.orient(term, known) is None:
+                continue
+            reducible.add(term)
+            if needed <= {*variables(term), *variables(known)} and (found := self._oriented(term, known, (condition,))):
+                yield found
+
+    def _by_size(self, largest: int) -> Iterator[tuple[Expr, Term, Vector]]:
+        for size_ in range(1, largest + 1):
+            for kind, by_size in self._terms.items():
+                if not arrow_parts(kind)[0]:
+                    for term, vector in by_size.get(size_, ()):
+                        yield kind, term, vector
 
     def implication(self, equation: Equation) -> Equation | None:
         """An equation between two tests as an implication, which is easier to prove; what has conditions stays."""
@@ -240,6 +267,14 @@ class Exploration:
             instances=self._goal.instances,
         )
         return None if made is None else with_types(made, self._names)
+
+
+def _equal(left: Term, right: Term) -> Term:
+    return Term("=", (left, right))
+
+
+def _where(vector: Vector, wanted: Value) -> list[int]:
+    return [index for index, value in enumerate(vector) if value == wanted]
 
 
 def _is_instance(special: Equation, general: Equation) -> bool:

@@ -54,7 +54,9 @@ class Explorer:
         self._levels: Iterator[list[Equation] | None] = iter(())
         if root is not None:
             self._exploration = Exploration(knowledge.theory, root, seed=seed)
-            self._levels = self._exploration.levels(4 if only_conditional else 9)
+            self._levels = (
+                self._exploration.levels(5, conditional=(4, 5)) if only_conditional else self._exploration.levels()
+            )
         self._rippling = Rippling(knowledge.rewriter, knowledge.theory)
         self._pending: list[Candidate] = []
         self._later: list[Candidate] = []

@@ -14,7 +14,10 @@ LARGEST_COMPARED = 80
 
 
 class Precedence:
-    """A total order on heads: constructors lowest, then functions by the height of their call graph."""
+    """A total order on heads: constructors lowest, then functions by their arguments, then by their calls.
+
+    What takes lists is above what takes numbers only: a length of a difference becomes a difference of lengths.
+    """
 
     def __init__(self, theory: Theory) -> None:
         self._rank: dict[str, int] = {}
@@ -27,7 +30,8 @@ class Precedence:
         }
         uses = {name: sum(name in called for called in calls.values()) for name in calls}
         order = list(theory.functions)
-        order.sort(key=lambda name: (_height(name, calls, ()), -uses[name], list(theory.functions).index(name)))
+        place = {name: at for at, name in enumerate(order)}
+        order.sort(key=lambda name: (_reach(name, theory), _height(name, calls, ()), -uses[name], place[name]))
         for index, name in enumerate(order):
             self._rank[name] = index
 
@@ -75,6 +79,11 @@ class Precedence:
         if self.is_greater(right, left):
             return right, left
         return None
+
+
+def _reach(name: str, theory: Theory) -> int:
+    """Whether an argument holds values of another type."""
+    return int(any(isinstance(arg, Term) and arg.args and arg.head != "→" for arg in theory.functions[name].args))
 
 
 def _height(name: str, calls: dict[str, frozenset[str]], path: tuple[str, ...]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Iterator
 
 import msgspec
 
@@ -12,8 +13,9 @@ from .goals import Goal
 from .knowledge import Knowledge
 from .proving import Tactics
 from .rippling import Rippling
-from .statements import Statement, weight
+from .statements import Statement, is_instance, weight, whole
 from .subgoals import Hint
+from .terms import Expr, is_embedded
 
 VARIABLES = 2
 OPTIONS = 6
@@ -24,8 +26,14 @@ LONGER = 14
 """How much larger than the statement a part may be."""
 
 COMBINATIONS = 16
+MOST_GOALS = 4
+"""Goals that a split may have to close."""
+
 SECONDS = 1.0
 """Time for one statement; what was found by then counts."""
+
+
+_Key = tuple[Expr, ...]
 
 
 class Split(msgspec.Struct, frozen=True):
@@ -43,28 +51,49 @@ def splits(statement: Statement, knowledge: Knowledge) -> list[Split]:
     rippling = Rippling(knowledge.rewriter, knowledge.theory)
     found: list[Split] = []
     deadline = time.monotonic() + SECONDS
-    for variable in tactics.variables[:VARIABLES]:
-        goals = rippling.residuals(statement, variable)
-        options = [_options(goal_options, statement, knowledge) for goal_options in _conjectured(goals, knowledge)]
-        if not options or not all(options):
-            continue
-        for children in itertools.islice(itertools.product(*options), COMBINATIONS):
-            if time.monotonic() > deadline:
-                break
+    options: dict[_Key, list[Statement]] = {}
+    seen: set[tuple[Statement, ...]] = set()
+    for goals in _leftovers(statement, tactics, rippling):
+        for key, goal in goals.items():
+            if key not in options and time.monotonic() < deadline:
+                options[key] = _options(goal, statement, knowledge)
+        for children in itertools.islice(itertools.product(*(options.get(key, []) for key in goals)), COMBINATIONS):
             distinct = tuple({item.key(): item for item in children}.values())
+            if not distinct or distinct in seen:
+                continue
+            seen.add(distinct)
             if (hint := _follows(statement, distinct, tactics, knowledge)) is not None:
                 found.append(Split(distinct, hint, sum(_is_provable(item, rippling, knowledge) for item in distinct)))
+            if time.monotonic() > deadline:
+                break
     return sorted(found, key=_cost)
 
 
-def _conjectured(goals: list[Goal], knowledge: Knowledge) -> list[list[Statement]]:
-    return [conjectures(goal, knowledge.names, knowledge.evaluator, knowledge.rng) for goal in goals]
+def _leftovers(statement: Statement, tactics: Tactics, rippling: Rippling) -> Iterator[dict[_Key, Goal]]:
+    """What inductions leave: before tests and after, with the hypothesis in both directions, more variables opened."""
+    seen: set[tuple[_Key, ...]] = set()
+    for variable, opened, is_directed in itertools.product(tactics.variables[:VARIABLES], (0, 1), (False, True)):
+        residues = rippling.residuals(statement, variable, is_directed=is_directed, opened=opened)
+        untested = [residue.untested for residue in residues]
+        for goals in (untested, [goal for residue in residues for goal in residue.leaves]):
+            distinct = {(*goal.hypotheses, goal.conclusion): goal for goal in goals}
+            if tuple(distinct) not in seen and len(distinct) <= MOST_GOALS:
+                seen.add(tuple(distinct))
+                yield distinct
 
 
-def _options(found: list[Statement], statement: Statement, knowledge: Knowledge) -> list[Statement]:
-    oriented = [knowledge.oriented(item) for item in found]
-    new = [item for item in oriented if item.key() != statement.key() and knowledge.is_open_question(item)]
-    return [item for item in new if weight(item)[0] <= weight(statement)[0] + LONGER][:OPTIONS]
+def _options(goal: Goal, statement: Statement, knowledge: Knowledge) -> list[Statement]:
+    """Parts that would close a goal, without those that are no step forward."""
+    found = conjectures(goal, knowledge.names, knowledge.evaluator, knowledge.rng)
+    largest = weight(statement)[0] + LONGER
+    oriented = [knowledge.oriented(item) for item in found if weight(item)[0] <= largest]
+    return [
+        item
+        for item in oriented
+        if knowledge.is_open_question(item)
+        and not is_instance(item, statement)
+        and not is_embedded(whole(statement), whole(item))
+    ][:OPTIONS]
 
 
 def _follows(

@@ -116,9 +116,22 @@ class Tactics:
         item = next(item for item in self.variables if item.name == variable)
         if is_deep and (deep := self._structured(item, splits + finish)):
             found.insert(0, self.intro() + deep)
+        if self._statement.hypotheses:
+            found[0] = any_of([found[0], self._instantiated(item, simp, splits, is_deep=is_deep)])
         others = [other.name for other in self.variables if other.score > 0 and other.name != variable]
         found += [f"{self.intro()}induction {name}{self.generalizing(name)} <;> {finish}" for name in others[:1]]
         return found
+
+    def _instantiated(self, item: Variable, simp: Simp, splits: str, *, is_deep: bool) -> str:
+        """Induction with the other variables as they are, and all functions unfolded before anything is simplified.
+
+        `simp_all` drops an induction hypothesis when its condition follows from another hypothesis (Lean 4.35).
+        """
+        functions = ", ".join(rule for rule in simp.rules if rule in self._theory.functions)
+        unfold = f"intros <;> (try simp only [{functions}] at *) <;> "
+        finish = splits + unfold + msgspec.structs.replace(simp, style="all", splits=max(simp.splits, 2)).tactic()
+        deep = self._structured(item, finish, rest="") if is_deep else None
+        return self.intro() + (deep or f"induction {item.name} <;> {finish}")
 
     def _first(self, finish: str) -> list[str]:
         useful = [item for item in self.variables if item.score > 0] or self.variables
@@ -137,9 +150,9 @@ class Tactics:
             found.append(f"cases {name} <;> {finish}")
         return found
 
-    def _structured(self, item: Variable, finish: str) -> str | None:
+    def _structured(self, item: Variable, finish: str, *, rest: str | None = None) -> str | None:
         """Induction that looks one constructor deeper into the recursive arguments."""
-        text = f"induction {item.name}{self.generalizing(item.name)} with"
+        text = f"induction {item.name}{self.generalizing(item.name) if rest is None else rest} with"
         is_recursive = False
         for constructor in item.datatype.constructors:
             fields = [f"w{index}" for index in range(len(constructor.args))]

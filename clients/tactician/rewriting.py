@@ -94,10 +94,10 @@ class Rewriter:
     def add_directed(
         self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = (), *, source: str = ""
     ) -> None:
-        """Use an equation from left to right, whatever the order says."""
+        """Use an equation from left to right, whatever the order says, unless it could be used again at once."""
         scope = set(variables(left))
         used = set(variables(right)).union(*(variables(side) for condition in conditions for side in condition))
-        if isinstance(left, Term) and used <= scope:
+        if isinstance(left, Term) and used <= scope and not any(match(left, sub, {}) for sub in subterms(right)):
             self._insert(Rule(left, right, False, conditions, source))
 
     def _insert(self, rule: Rule) -> None:

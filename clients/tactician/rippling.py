@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
 from .goals import Goal
 from .ordering import FIXED
 from .proving import Tactics, Variable, recursive_positions
@@ -41,6 +43,16 @@ SECONDS = 0.25
 _BOOL = Term("Bool")
 
 
+class Residue(msgspec.Struct, frozen=True):
+    """What is left of one case of an induction."""
+
+    leaves: tuple[Goal, ...]
+    """After all tests."""
+
+    untested: Goal
+    """Before the first test."""
+
+
 class Rippling:
     """Proof attempts with the rules of a rewriter."""
 
@@ -54,7 +66,9 @@ class Rippling:
         self._split: list[str] = []
         self._used: set[str] = set()
         self._tests = 0
-        self._stuck: Subgoal | None = None
+        self._stuck: list[Subgoal] | None = None
+        self._untested: Subgoal | None = None
+        self._opened = 0
         self._deadline = 0.0
         self._cases = MOST_CASES
 
@@ -72,18 +86,25 @@ class Rippling:
                     return self._hint(variable.name, statement)
         return None
 
-    def residuals(self, statement: Statement, variable: Variable) -> list[Goal]:
-        """What induction on the variable leaves, as goals about variables."""
-        found: list[Goal] = []
-        for case in self._inductive_cases(statement, variable, is_directed=False):
+    def residuals(
+        self, statement: Statement, variable: Variable, *, is_directed: bool = False, opened: int = 0
+    ) -> list[Residue]:
+        """What induction leaves of each case that it does not prove when it may take so many more variables apart."""
+        self._opened = opened
+        found: list[Residue] = []
+        for case in self._inductive_cases(statement, variable, is_directed=is_directed):
             self._budget = BUDGET
             self._deadline = time.monotonic() + SECONDS
             self._cases = MOST_CASES
-            self._stuck = None
-            if not self._solve(case):
-                if self._stuck is None:
+            self._stuck = []
+            self._untested = None
+            is_proved = self._solve(case)
+            stuck, self._stuck = self._stuck, None
+            if not is_proved:
+                if not stuck:
                     return []
-                found.append(as_goal(self._stuck, statement))
+                leaves = tuple(as_goal(goal, statement) for goal in stuck)
+                found.append(Residue(leaves, as_goal(self._untested, statement) if self._untested else leaves[0]))
         return found
 
     def _hint(self, variable: str, statement: Statement) -> Hint:
@@ -150,14 +171,22 @@ class Rippling:
         if left == right:
             return True
         if (pairs := self._decomposed(left, right)) is not None:
-            return all(self._solve(with_sides(goal, one, other)) for one, other in pairs)
+            return self._all([with_sides(goal, one, other) for one, other in pairs])
         goal = with_sides(goal, left, right)
         everything = Term("all", (left, right, *(side for fact in facts for side in fact)))
         condition = next(tested_conditions(everything), None) or next(self._blocking_tests(everything), None)
         if condition is not None and goal.tests > 0:
             self._tests = max(self._tests, MOST_TESTS - goal.tests + 1)
-            return all(self._solve(assuming(goal, facts)) for facts in decisions(condition))
+            self._untested = self._untested or goal
+            return self._all([assuming(goal, facts) for facts in decisions(condition)])
         return self._by_cases(goal, facts)
+
+    def _all(self, goals: list[Subgoal]) -> bool:
+        """Whether all are solved; where what is left is collected, none is left out."""
+        if self._stuck is None:
+            return all(self._solve(goal) for goal in goals)
+        solved = [self._solve(goal) for goal in goals]
+        return all(solved)
 
     def _add_reduced(self, item: Hypothesis, rewriter: Rewriter) -> None:
         """A hypothesis about special values, as rewriting leaves the terms that it has to match."""
@@ -170,19 +199,33 @@ class Rippling:
 
     def _by_cases(self, goal: Subgoal, facts: list[Equation]) -> bool:
         """Take apart a variable that blocks a function."""
-        if self._stuck is None:
-            self._stuck = goal
-        if goal.cases == 0:
-            return False
-        sides = [goal.left, goal.right, *(side for fact in facts for side in fact)]
-        name = next((name for side in sides for name in self._blocking(side, goal.kinds)), None)
+        stuck = self._stuck
+        if stuck is None:
+            return self._split_up(goal, facts)
+        self._stuck, self._budget = None, BUDGET
+        is_solved = self._split_up(goal, facts)
+        self._stuck = stuck
+        if is_solved:
+            return True
+        if MOST_CASES - goal.cases < self._opened and self._taken_apart(goal, facts) is not None:
+            return self._split_up(goal, facts)
+        stuck.append(goal)
+        return False
+
+    def _split_up(self, goal: Subgoal, facts: list[Equation]) -> bool:
+        name = self._taken_apart(goal, facts) if goal.cases > 0 else None
         if name is None:
             return False
         kind = goal.kinds[name]
         assert isinstance(kind, Term)
         self._split.append(name)
         values = self._values(self._theory.datatypes[kind.head], kind, name)
-        return all(self._solve(specialised(goal, Term(name), value, fields)) for value, fields in values)
+        return self._all([specialised(goal, Term(name), value, fields) for value, fields in values])
+
+    def _taken_apart(self, goal: Subgoal, facts: list[Equation]) -> str | None:
+        """The variable that blocks a function."""
+        sides = [goal.left, goal.right, *(side for fact in facts for side in fact)]
+        return next((name for side in sides for name in self._blocking(side, goal.kinds)), None)
 
     def _blocking(self, expr: Expr, kinds: Mapping[str, Expr]) -> Iterator[str]:
         for sub in subterms(expr):

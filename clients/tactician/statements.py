@@ -17,6 +17,7 @@ from .terms import (
     Term,
     arrow_parts,
     constants,
+    match,
     rename_apart,
     size,
     substitute,
@@ -147,7 +148,7 @@ class Types:
         kinds = dict(context)
         marked = self._marked(expr, places, kinds)
         self._infer(marked, kinds)
-        free = (name for name in "abcdefgh" if name not in set(taken))
+        free = (name for name in (*"abcdefgh", *(f"a{index}" for index in range(99))) if name not in set(taken))
         made: list[str] = []
         values: dict[str, Expr] = {}
         for place, (head, params) in places.items():
@@ -237,7 +238,7 @@ def close_statement(
     hypotheses: Iterable[Expr], conclusion: Expr, *, kinds: Mapping[str, Expr], instances: tuple[Expr, ...] = ()
 ) -> Statement | None:
     """Quantify over the free variables; None when a type is not known."""
-    hypotheses = tuple(hypotheses)
+    hypotheses = tuple(dict.fromkeys(hypotheses))
     whole = Term("all", (*hypotheses, conclusion))
     binders: list[tuple[str, Expr]] = []
     for name in variables(whole):
@@ -271,6 +272,12 @@ def with_types(statement: Statement, names: Names) -> Statement:
 def whole(statement: Statement) -> Term:
     """Hypotheses and conclusion under one head, for questions about all of them."""
     return Term("all", (*statement.hypotheses, statement.conclusion))
+
+
+def is_instance(special: Statement, general: Statement) -> bool:
+    """Whether one statement says of some values what the other says of all, hypotheses in the same order."""
+    fixed = {name: Term(f"!{name}") for name, _ in special.binders}
+    return match(whole(general), substitute(whole(special), fixed), {})
 
 
 def weight(statement: Statement) -> tuple[int, int]:

@@ -28,6 +28,9 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     narrows_first: bool = False
     """Whether large values of one shape are looked for before all small ones."""
 
+    watches: bool = False
+    """Whether it looks after every lemma which open parts rewriting proves now."""
+
     simp_order: tuple[str, ...]
     """Kinds of simp sets, tried in turn: every lemma, definitions only, the newest lemma, a random half."""
 
@@ -48,6 +51,7 @@ STRATEGIES = {
     "prover": Strategy(
         name="prover",
         order=("parts", "target", "explore"),
+        watches=True,
         approach="induction with all lemmas",
         simp_order=("all", "none", "newest"),
     ),
@@ -69,9 +73,9 @@ STRATEGIES = {
     ),
     "tester": Strategy(
         name="tester",
-        order=("parts", "conditions", "target", "explore"),
+        order=("conditions", "parts", "target", "explore"),
         refutes_first_s=6.0,
-        refutes_share=0.3,
+        refutes_share=0.15,
         approach="test on values, then random halves of the lemmas",
         simp_order=("half", "star", "none"),
     ),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 
-class Term(msgspec.Struct, frozen=True):
+class Term(msgspec.Struct, frozen=True, cache_hash=True):
     """A constant or variable applied to arguments; operators and connectives are heads too (`+`, `=`, `→`, `ite`)."""
 
     head: str
@@ -15,7 +15,7 @@ class Term(msgspec.Struct, frozen=True):
     is_var: bool = False
 
 
-class Binding(msgspec.Struct, frozen=True):
+class Binding(msgspec.Struct, frozen=True, cache_hash=True):
     """`fun`, `∀`, `∃` or `let` over one name; `let` keeps its value in `type`."""
 
     kind: str
@@ -25,7 +25,7 @@ class Binding(msgspec.Struct, frozen=True):
     style: str = "("
 
 
-class Match(msgspec.Struct, frozen=True):
+class Match(msgspec.Struct, frozen=True, cache_hash=True):
     """A `match` with its rows of patterns and right-hand sides."""
 
     scrutinees: tuple[Expr, ...]
@@ -166,6 +166,18 @@ def match(pattern: Expr, expr: Expr, found: dict[str, Expr]) -> bool:
     elif pattern.head != expr.head or expr.is_var:
         return False
     return all(match(left, right, found) for left, right in zip(pattern.args, expr.args, strict=True))
+
+
+def is_embedded(small: Expr, large: Expr) -> bool:
+    """Whether leaving out heads of the large term gives the small one, variables being all alike."""
+    if not isinstance(small, Term) or not isinstance(large, Term):
+        return small == large
+    if small.is_var and not small.args and large.is_var:
+        return True
+    if any(is_embedded(small, arg) for arg in large.args):
+        return True
+    same = small.head == large.head and len(small.args) == len(large.args)
+    return same and all(is_embedded(one, other) for one, other in zip(small.args, large.args, strict=True))
 
 
 def rename_apart(expr: Expr, order: Iterable[str] = ()) -> Expr:

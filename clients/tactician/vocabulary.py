@@ -43,6 +43,12 @@ class Vocabulary:
         self.operations = self._instances()
         self._make_variables()
 
+    def least(self, kind: Expr) -> Operation | None:
+        """The constructor without arguments of a type that has one such, Booleans excepted."""
+        found = [item for item in self.operations if item.result == kind and not item.args and not item.is_var]
+        found = [item for item in found if self._evaluator.is_constructor(item.head)]
+        return found[0] if len(found) == 1 else None
+
     def _instances(self) -> list[Operation]:
         """Functions and constructors at the element types that the problem mentions."""
         elements = self._element_types()

@@ -21,7 +21,7 @@ def test_what_is_not_named_is_not_done() -> None:
     assert plain.simp_order == ("all",)
     assert not plain.rewrites
     assert not plain.generalises
-    assert offered(STRATEGIES["tester"], ["newest", "conditions"]).order == ("parts", "conditions", "target")
+    assert offered(STRATEGIES["tester"], ["newest", "conditions"]).order == ("conditions", "parts", "target")
     assert offered(STRATEGIES["tester"], ["newest", "conditions"]).simp_order == ("newest",)
 
 
