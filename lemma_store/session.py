@@ -62,12 +62,13 @@ class Session:
         Raises:
             KernelLimit: one of them is refused now, or the kernel stopped at a limit.
         """
-        units = self._shelf.take(modules)
-        for unit in units:
-            try:
+        try:
+            units = self._shelf.needed(modules)
+            for unit in units:
                 self.admit(unit.data, module=unit.module)
-            except Refused as refusal:
-                raise KernelLimit(f"{unit.module} was accepted, and now: {refusal.reason}") from refusal
+                self._shelf.remove(unit)
+        except Refused as refusal:
+            raise KernelLimit(f"an accepted unit is refused now: {refusal.reason}") from refusal
         return bool(units)
 
     def find(self, name: Name) -> Known | None:

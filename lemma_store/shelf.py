@@ -38,23 +38,30 @@ class Shelf:
         found = (self._modules.get(name[:end]) for end in range(len(name), 0, -1))
         return next((module for module in found if module is not None), None)
 
-    def take(self, modules: Iterable[str]) -> list[Held]:
-        """Take those of `modules` that are on the shelf, and what they import from it, off it; dependencies first."""
-        order: list[Held] = []
+    def needed(self, modules: Iterable[str]) -> list[Held]:
+        """Return those of `modules` that are on the shelf, and what they import from it, dependencies first.
+
+        Raises:
+            Refused: one of them is malformed.
+        """
+        found: list[Held] = []
+        seen: set[str] = set()
         stack = [(module, False) for module in modules]
         while stack:
             module, is_ready = stack.pop()
-            if (unit := self._units.get(module)) is None:
+            unit = self._units.get(module)
+            if unit is None:
                 continue
             if is_ready:
-                order.append(self._remove(unit))
-            else:
+                found.append(unit)
+            elif module not in seen:
+                seen.add(module)
                 stack.append((module, True))
                 stack.extend((below, False) for below in read_imports(unit.data, version=self._version))
-        return order
+        return found
 
-    def _remove(self, unit: Held) -> Held:
+    def remove(self, unit: Held) -> None:
+        """Take a unit off the shelf that the kernel holds by now."""
         del self._units[unit.module]
         for name in unit.names:
             del self._modules[undotted(name)]
-        return unit
