@@ -192,3 +192,21 @@ def is_gone_soon(pid: int) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def test_the_example_offers_all_that_is_missing_then_halves_of_it_until_everything_was_tried(tmp_path: Path) -> None:
+    plain = apply(FILES, Patch(component="policy.json#/portfolio", content='["half", "explore", "newest", "star"]'))
+    example = Path(__file__).parents[2] / "docs" / "examples" / "technique_proposer.py"
+    arguments = [sys.executable, str(example), "{context}"]
+    proposer = CommandProposer(Command(arguments=arguments, timeout_s=20.0, name="example"))
+    fates: list[Fate] = []
+    for round_number in range(3):
+        made = write_context(tmp_path / f"{round_number}", plain, evidence="", fates=fates, remaining={}, seed=1)
+        patch = proposed(proposer, made)
+        remove_context(made.folder)
+        assert isinstance(patch, Patch)
+        fates.append(Fate(patch=patch, verdict="undecided"))
+    everything, first, second = (set(json.loads(fate.patch.content)) for fate in fates)
+    assert everything == set(json.loads(FILES["policy.json"])["portfolio"])
+    assert first | second == everything
+    assert first & second == {"half", "explore", "newest", "star"}
