@@ -118,16 +118,17 @@ class JudgeProcess:
         self._drop_spare()
         if isinstance(task, Start):
             self._session = Session(Path(task.library), version=task.version, imports=task.imports)
-            modules = [Admit(module=name, path=path) for name, path in task.modules]
-        else:
-            modules = [task]
+        modules = [task] if isinstance(task, Admit) else [Admit(module=name, path=path) for name, path in task.modules]
         session = self._held()
         last: Module | None = None
         for item in modules:
             last = session.admit(Path(item.path).read_bytes(), module=item.module)
             if item.names:
                 session.name_unit(item.module.removeprefix(LEMMA_PREFIX), item.names)
-        session.kernel.fill_gaps()
+        if isinstance(task, Start):
+            session.kernel.fill_gaps()
+            freeze()
+            gather()  # once: those that split from this process share its pages
         names = [name for name, item in last.declarations.items() if item.is_safe] if last else []
         return Answer(
             id=number,
@@ -188,7 +189,6 @@ class JudgeProcess:
         """Leave nothing for a fork's collector to touch."""
         if not self._is_tidy:
             freeze()
-            gather()
             self._is_tidy = True
 
     def _prepare(self) -> None:
