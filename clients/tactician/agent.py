@@ -21,7 +21,7 @@ from .subgoals import Hint
 
 LOG = structlog.get_logger()
 IDLE_S = 2.0
-ATTACK_PAUSE_S = 1.0
+ATTACK_PAUSE_S = 2.0
 WATCH_S = 0.3
 """How long an agent looks at open parts in one turn."""
 

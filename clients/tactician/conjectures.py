@@ -12,7 +12,7 @@ from .goals import Goal
 from .statements import Statement, Types, close_statement, split_statement, weight, with_types
 from .terms import Expr, Term, is_larger, is_plain, match, replace, size, substitute, subterms, var, variables
 
-LARGEST = 26
+LARGEST = 32
 MOST_TESTED = 36
 MOST_CONDITIONS = 4
 MOST_SINGLE = 8
@@ -77,7 +77,8 @@ def _forms(goal: Goal) -> Iterator[tuple[tuple[Expr, ...], Expr]]:
     """The conclusion as it stands and after cross-fertilisation; with and without the plain conditions."""
     if not is_plain(goal.conclusion) or is_larger(goal.conclusion, 2 * LARGEST):
         return
-    conditions = tuple(item for item in goal.hypotheses if is_plain(item) and _is_condition(item))
+    known = [item for item in goal.hypotheses if item in goal.facts or _is_condition(item)]
+    conditions = tuple(item for item in known if is_plain(item))
     seen: set[Expr] = set()
     for conclusion in itertools.chain(_fertilised(goal), [goal.conclusion]):
         if conclusion in seen:

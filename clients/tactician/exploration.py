@@ -29,7 +29,7 @@ LARGEST_INT = 2_000
 FEWEST = VALUATIONS // 4
 """Valuations that must meet a condition."""
 
-LEAST_TESTS = 16
+MOST_TESTS = 16
 
 
 class Equation(msgspec.Struct, frozen=True):
@@ -203,25 +203,34 @@ class Exploration:
 
     def _conditions(self) -> Iterator[tuple[Term, list[int]]]:
         """A test is true, or false; a value is the least of its type. Each with the valuations where it is so."""
-        tests = [
-            (term, vector)
-            for size_ in (2, 3)
-            for term, vector in self._terms.get(Term("Bool"), {}).get(size_, [])
-            if all(isinstance(arg, Term) and arg.is_var for arg in term.args)
-        ]
-        for (term, vector), wanted in itertools.product(tests[:24], (True, False)):
-            yield _equal(term, Term("true" if wanted else "false")), _where(vector, wanted)
-        for kind, by_size in self._terms.items():
+        for term, vector in self._distinct(Term("Bool"), (2, 3))[:MOST_TESTS]:
+            if all(isinstance(arg, Term) and arg.is_var for arg in term.args):
+                yield _equal(term, Term("true")), _where(vector, True)
+                yield _equal(term, Term("false")), _where(vector, False)
+        for kind in self._terms:
             least = self._vocabulary.least(kind)
-            terms = [item for size_ in (2, 3, 4) for item in by_size.get(size_, [])] if least is not None else []
-            computed = [item for item in terms if self._is_relation(item[0])]
-            for term, vector in computed[:LEAST_TESTS]:
-                if least is not None:
+            if least is not None:
+                for term, vector in self._relations(kind)[:MOST_TESTS]:
                     yield _equal(term, Term(least.head)), _where(vector, least.run())
 
-    def _is_relation(self, term: Term) -> bool:
-        """Whether a function is applied that says something about two values."""
-        return not term.is_var and not self._evaluator.is_constructor(term.head) and len(variables(term)) > 1
+    def _distinct(self, kind: Expr, sizes: tuple[int, ...]) -> list[tuple[Term, Vector]]:
+        """Terms of some sizes; of those that differ in variables only, one."""
+        found: dict[Expr, tuple[Term, Vector]] = {}
+        for size_ in sizes:
+            for term, vector in self._terms.get(kind, {}).get(size_, ()):
+                found.setdefault(rename_apart(term), (term, vector))
+        return list(found.values())
+
+    def _relations(self, kind: Expr) -> list[tuple[Term, Vector]]:
+        """Functions that say something about two values, before functions of such."""
+        first: list[tuple[Term, Vector]] = []
+        last: list[tuple[Term, Vector]] = []
+        for term, vector in self._distinct(kind, (3, 4)):
+            about = set(variables(term))
+            if not term.is_var and not self._evaluator.is_constructor(term.head) and len(about) > 1:
+                is_nested = any(set(variables(arg)) == about for arg in term.args)
+                (last if is_nested else first).append((term, vector))
+        return [*first, *last]
 
     def _under(self, condition: Term, chosen: list[int], largest: int) -> Iterator[Equation]:
         """Equal terms whose arguments are not equal to smaller terms already."""

@@ -61,10 +61,12 @@ class Explorer:
         self._pending: list[Candidate] = []
         self._later: list[Candidate] = []
         self._is_exhausted = root is None
+        self._is_thorough = True
 
     async def step(self) -> bool:
         """One batch of checks, or one slice of enumeration; False when only new lemmas can help."""
-        for is_thorough in (False, True):
+        self._is_thorough = not self._is_thorough
+        for is_thorough in (self._is_thorough, not self._is_thorough):
             batch, is_all_seen = self._ready(is_thorough=is_thorough)
             if batch:
                 await self._check(batch)
@@ -109,7 +111,7 @@ class Explorer:
         assumed = knowledge.rewriter.extended()
         end = time.monotonic() + SLICE_S
         found: list[tuple[Candidate, Hint]] = []
-        for candidate in list(self._pending):
+        for candidate in sorted(self._pending, key=lambda item: item.seen_at[is_thorough]):
             if candidate.seen_at[is_thorough] == knowledge.rewriter.count:
                 continue
             if time.monotonic() < candidate.born_at + self._defer_s:

@@ -20,6 +20,8 @@ class Goal(msgspec.Struct, frozen=True):
     hypotheses: tuple[Expr, ...]
     conclusion: Expr
     instances: tuple[Expr, ...] = ()
+    facts: frozenset[Expr] = frozenset()
+    """Hypotheses that are known to be no induction hypotheses."""
 
 
 def read_goals(text: str, names: Names) -> list[Goal]:

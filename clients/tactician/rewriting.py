@@ -15,6 +15,7 @@ from .terms import (
     is_larger,
     is_plain,
     match,
+    may_match,
     plain_args,
     size,
     substitute,
@@ -28,6 +29,9 @@ MOST_VISITS = 3_000
 
 LARGEST_TERM = 250
 """Rewriting that makes larger terms runs away: their size can double with every step."""
+
+DEEPEST_CONDITION = 2
+"""How often a condition of a condition is looked at."""
 
 DEEPEST = 60
 """Rewriting that goes deeper runs away."""
@@ -65,7 +69,7 @@ class Rewriter:
         self._precedence = precedence
         self._below = below
         self._rules: dict[str, list[Rule]] = {}
-        self._memo: dict[Expr, Expr] = {}
+        self._memos: tuple[dict[Expr, Expr], ...] = tuple({} for _ in range(DEEPEST_CONDITION + 1))
         self._fuel = 0
         self._nesting = 0
         self._depth = 0
@@ -104,7 +108,8 @@ class Rewriter:
         if rule.left.is_var and not rule.left.args:
             return
         self._rules.setdefault(rule.left.head, []).append(rule)
-        self._memo.clear()
+        for memo in self._memos:
+            memo.clear()
         self.count += 1
 
     def joins(self, left: Expr, right: Expr) -> bool:
@@ -121,7 +126,8 @@ class Rewriter:
     def _normal(self, expr: Expr) -> Expr:
         if not isinstance(expr, Term) or (expr.is_var and not expr.args):
             return expr
-        known = self._memo.get(expr)
+        memo = self._memos[self._nesting]
+        known = memo.get(expr)
         if known is not None:
             return known
         self._visits -= 1
@@ -136,8 +142,8 @@ class Rewriter:
             self._fuel -= 1
             current = self._normal(reduced)
         self._depth -= 1
-        if self._fuel > 0 and self._nesting == 0:
-            self._memo[expr] = current
+        if self._fuel > 0:
+            memo[expr] = current
         return current
 
     def _step(self, term: Expr) -> Expr | None:
@@ -150,7 +156,7 @@ class Rewriter:
         layer: Rewriter | None = self
         while layer is not None:
             for rule in layer._rules.get(term.head, ()):  # noqa: SLF001 - layers are of this class
-                if (result := self._apply(rule, term)) is not None:
+                if may_match(rule.left, term) and (result := self._apply(rule, term)) is not None:
                     return result
             layer = layer._below  # noqa: SLF001 - layers are of this class
         return None
@@ -185,7 +191,7 @@ class Rewriter:
         return result
 
     def _holds(self, conditions: tuple[tuple[Expr, Expr], ...], found: dict[str, Expr]) -> bool:
-        if self._nesting >= 2 or self._fuel <= 0:
+        if self._nesting >= DEEPEST_CONDITION or self._fuel <= 0:
             return False
         self._nesting += 1
         try:

@@ -29,6 +29,7 @@ from .subgoals import (
     special_case,
     specialised,
     tested_conditions,
+    with_facts,
     with_sides,
 )
 from .terms import Expr, Term, substitute, subterms
@@ -37,8 +38,8 @@ from .theory import Datatype, Theory
 BUDGET = 60
 """Subgoals of one attempt."""
 
-SECONDS = 0.25
-"""Time for one statement."""
+SECONDS = 0.15
+"""Processor time for one statement, so that what is found does not depend on the load."""
 
 _BOOL = Term("Bool")
 
@@ -74,7 +75,7 @@ class Rippling:
 
     def hint_for(self, statement: Statement, tactics: Tactics, *, cases: int = MOST_CASES) -> Hint | None:
         """How to prove the statement, None when rewriting does not find it taking at most so many variables apart."""
-        self._deadline = time.monotonic() + SECONDS
+        self._deadline = time.process_time() + SECONDS
         self._cases = cases
         if not all(is_quantifier_free(item) for item in (*statement.hypotheses, statement.conclusion)):
             return None
@@ -94,7 +95,7 @@ class Rippling:
         found: list[Residue] = []
         for case in self._inductive_cases(statement, variable, is_directed=is_directed):
             self._budget = BUDGET
-            self._deadline = time.monotonic() + SECONDS
+            self._deadline = time.process_time() + SECONDS
             self._cases = MOST_CASES
             self._stuck = []
             self._untested = None
@@ -156,7 +157,7 @@ class Rippling:
 
     def _solve(self, goal: Subgoal) -> bool:
         self._budget -= 1
-        if self._budget < 0 or time.monotonic() > self._deadline:
+        if self._budget < 0 or time.process_time() > self._deadline:
             return False
         rewriter = self._rewriter.extended(self._used)
         for item in goal.hypotheses:
@@ -177,7 +178,7 @@ class Rippling:
         condition = next(tested_conditions(everything), None) or next(self._blocking_tests(everything), None)
         if condition is not None and goal.tests > 0:
             self._tests = max(self._tests, MOST_TESTS - goal.tests + 1)
-            self._untested = self._untested or goal
+            self._untested = self._untested or with_facts(goal, facts)
             return self._all([assuming(goal, facts) for facts in decisions(condition)])
         return self._by_cases(goal, facts)
 
@@ -209,7 +210,7 @@ class Rippling:
             return True
         if MOST_CASES - goal.cases < self._opened and self._taken_apart(goal, facts) is not None:
             return self._split_up(goal, facts)
-        stuck.append(goal)
+        stuck.append(with_facts(goal, facts))
         return False
 
     def _split_up(self, goal: Subgoal, facts: list[Equation]) -> bool:
@@ -223,9 +224,10 @@ class Rippling:
         return self._all([specialised(goal, Term(name), value, fields) for value, fields in values])
 
     def _taken_apart(self, goal: Subgoal, facts: list[Equation]) -> str | None:
-        """The variable that blocks a function."""
+        """A variable that blocks a function; parts of what was taken apart, which hypotheses are about, come last."""
         sides = [goal.left, goal.right, *(side for fact in facts for side in fact)]
-        return next((name for side in sides for name in self._blocking(side, goal.kinds)), None)
+        names = dict.fromkeys(name for side in sides for name in self._blocking(side, goal.kinds))
+        return next((name for name in names if "." not in name), next(iter(names), None))
 
     def _blocking(self, expr: Expr, kinds: Mapping[str, Expr]) -> Iterator[str]:
         for sub in subterms(expr):

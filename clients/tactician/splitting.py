@@ -17,32 +17,38 @@ from .statements import Statement, show_statement
 LOG = structlog.get_logger()
 CANDIDATES = 3
 GOALS = 3
+ENOUGH_RULES = 8
 
 
 class Splitter:
-    """Proposes parts; nothing is proposed twice."""
+    """Proposes parts; nothing is proposed twice with the same rules."""
 
     def __init__(self, desk: Desk, attacker: Attacker) -> None:
         self._desk = desk
         self._attacker = attacker
         self._proposed: set[str] = set()
-        self._opened: set[str] = set()
+        self._opened: dict[str, int] = {}
 
     async def split_at_once(self, part: Part) -> bool:
         """Split without trying first, when parts can be calculated and rewriting proves every one of them."""
-        if part.statement is None or part.node in self._opened:
+        if part.statement is None or not self._is_worth_opening(part):
             return False
         for plan in splits(part.statement, self._desk.knowledge)[:1]:
             if plan.provable == len(plan.children):
-                self._opened.add(part.node)
+                self._opened[part.node] = self._desk.knowledge.rewriter.count
                 return await self._split_by(plan, part)
         return False
 
+    def _is_worth_opening(self, part: Part) -> bool:
+        """Whether it is the first time, or so many rules came since that something else may be left."""
+        count = self._opened.get(part.node)
+        return count is None or self._desk.knowledge.rewriter.count >= count + ENOUGH_RULES
+
     async def open_up(self, part: Part, goals: tuple[Goal, ...], simp: Simp) -> int:
         """Turn what is left of a part into parts of the plan; how many were added."""
-        if part.statement is None or part.node in self._opened:
+        if part.statement is None or not self._is_worth_opening(part):
             return 0
-        self._opened.add(part.node)
+        self._opened[part.node] = self._desk.knowledge.rewriter.count
         for plan in splits(part.statement, self._desk.knowledge)[:CANDIDATES]:
             if await self._split_by(plan, part):
                 return len(plan.children)

@@ -44,7 +44,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
 STRATEGIES = {
     "splitter": Strategy(
         name="splitter",
-        order=("target", "split", "parts", "explore"),
+        order=("split", "target", "parts", "explore"),
         approach="induction, then split at the stuck goal",
         simp_order=("all", "none"),
     ),

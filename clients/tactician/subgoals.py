@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -108,10 +108,11 @@ def special_case(statement: Statement, mapping: dict[str, Expr]) -> Statement:
 def as_goal(goal: Subgoal, statement: Statement) -> Goal:
     """Fixed values become variables again."""
     kinds = {_plain(name): kind for name, kind in goal.kinds.items()}
-    facts = [Term("=", fact) for fact in goal.facts]
+    facts = [_freed(Term("=", fact)) for fact in goal.facts]
     hypotheses = [_quantified(item, statement) for item in goal.hypotheses if not item.conditions]
     conclusion = _freed(Term("=", (goal.left, goal.right)))
-    return Goal(kinds, tuple(_freed(item) for item in (*facts, *hypotheses)), conclusion, statement.instances)
+    hypotheses = [_freed(item) for item in hypotheses]
+    return Goal(kinds, (*facts, *hypotheses), conclusion, statement.instances, frozenset(facts))
 
 
 def _quantified(item: Hypothesis, statement: Statement) -> Expr:
@@ -141,6 +142,11 @@ def _plain(name: str) -> str:
 def with_sides(goal: Subgoal, left: Expr, right: Expr) -> Subgoal:
     """The goal with other sides."""
     return Subgoal(left, right, goal.facts, goal.hypotheses, goal.kinds, goal.tests, goal.cases)
+
+
+def with_facts(goal: Subgoal, facts: Iterable[Equation]) -> Subgoal:
+    """The goal with other facts."""
+    return Subgoal(goal.left, goal.right, tuple(facts), goal.hypotheses, goal.kinds, goal.tests, goal.cases)
 
 
 def assuming(goal: Subgoal, facts: tuple[Equation, ...]) -> Subgoal:

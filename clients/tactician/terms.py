@@ -157,7 +157,7 @@ def match(pattern: Expr, expr: Expr, found: dict[str, Expr]) -> bool:
         return pattern == expr
     if pattern.is_var and not pattern.args:
         known = found.setdefault(pattern.head, expr)
-        return known == expr
+        return known is expr or known == expr
     if not isinstance(expr, Term) or len(pattern.args) != len(expr.args):
         return False
     if pattern.is_var:
@@ -165,7 +165,18 @@ def match(pattern: Expr, expr: Expr, found: dict[str, Expr]) -> bool:
             return False
     elif pattern.head != expr.head or expr.is_var:
         return False
-    return all(match(left, right, found) for left, right in zip(pattern.args, expr.args, strict=True))
+    for left, right in zip(pattern.args, expr.args, strict=True):  # noqa: SIM110 - a loop is faster, and this runs most
+        if not match(left, right, found):
+            return False
+    return True
+
+
+def may_match(pattern: Term, term: Term) -> bool:
+    """A glance at the arguments: whether their heads allow a match of two terms that have the same head."""
+    for left, right in zip(pattern.args, term.args, strict=False):
+        if isinstance(left, Term) and not left.is_var and isinstance(right, Term) and right.head != left.head:
+            return False
+    return True
 
 
 def is_embedded(small: Expr, large: Expr) -> bool:

@@ -124,6 +124,51 @@ def test_a_split_is_calculated_without_lean() -> None:
     assert best.provable == 1
 
 
+LENGTHS = """
+def len {a : Type} : lst a → num
+  | .nil => num.zero
+  | .cons x xs => num.succ (len xs)
+
+def pairs {a b : Type} : lst a → lst b → lst (Prod a b)
+  | .nil, ys => @lst.nil (Prod a b)
+  | .cons x xs, .nil => @lst.nil (Prod a b)
+  | .cons x xs, .cons y ys => lst.cons (Prod.mk x y) (pairs xs ys)
+
+def cut {a : Type} : num → lst a → lst a
+  | .zero, xs => xs
+  | .succ n, .nil => @lst.nil a
+  | .succ n, .cons x xs => cut n xs
+"""
+
+
+def test_what_a_term_has_in_common_with_a_variable_stays_known_when_it_is_generalised() -> None:
+    """The reverse of a list is as long as the list, so two reverses are as long as each other."""
+    source = LISTS + NUMBERS.partition("def ")[0] + LENGTHS
+    known = knowledge(
+        source,
+        "∀ {a b : Type} (xs : lst a) (ys : lst b), len xs = len ys → pairs (rev xs) (rev ys) = rev (pairs xs ys)",
+    )
+    known.learn("len_rev", "∀ {a : Type} (xs : lst a), len (rev xs) = len xs", author="other")
+    assert known.root.statement is not None
+    best = splits(known.root.statement, known)[0]
+    assert best.provable == 1
+    (child,) = best.children
+    assert show_statement(child).endswith(
+        "len xs = len ys → pairs (append xs (lst.cons x lst.nil)) (append ys (lst.cons y lst.nil)) = "
+        "append (pairs xs ys) (lst.cons (x, y) lst.nil)"
+    )
+
+
+def test_exploration_finds_what_holds_when_a_value_is_the_least_of_its_type() -> None:
+    known = knowledge(LISTS + NUMBERS.partition("def ")[0] + LENGTHS, APPEND_NIL)
+    assert known.root.statement is not None
+    exploration = Exploration(known.theory, known.root.statement, seed=0)
+    found = [item for level in exploration.levels(4) for item in level or () if item.conditions]
+    statements = [made for item in found if (made := exploration.statement(item)) is not None]
+    texts = [show_statement(item) for item in statements]
+    assert "∀ {a : Type} (m : num) (xs : lst a), cut m xs = lst.nil → cut m (rev xs) = lst.nil" in texts
+
+
 def test_exploration_discovers_the_laws_of_append_and_rev() -> None:
     known = knowledge(LISTS, REV_REV)
     assert known.root.statement is not None
