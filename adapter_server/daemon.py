@@ -1,4 +1,4 @@
-"""The composition root: every concrete part of the daemon is named here and nowhere else."""
+"""The composition root: every concrete part of the daemon is named here, and what listens in `edge/serving.py`."""
 
 import gc
 import signal
@@ -116,7 +116,8 @@ async def serve(settings: Settings) -> int:
     """
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with running_daemon(settings):
-            # Code stays as long as the process: looking through it for garbage would stop calls for a tenth second.
+            # Code stays as long as the process: looking through it for garbage would stop all calls for a tenth of a
+            # second.
             gc.freeze()
             async for received in signals:
                 log.info("signal_received", signal=received.name)

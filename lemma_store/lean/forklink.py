@@ -21,7 +21,9 @@ from .jobs import HEADER_BYTES, Cancel, Job, JobReport, Request, decode_report, 
 from .sandbox import SandboxReport
 from .toolchain import Toolchain
 
-_START_SECONDS = 30
+_START_SECONDS = 60
+"""As long as the store has: on a machine that is too busy a server starts late instead of not at all."""
+
 _STOP_SECONDS = 10
 _HINT = "`adapter-server doctor` says what is missing"
 
