@@ -37,16 +37,22 @@ def gather_code(library: str) -> None:
     A fork finds it all there, where otherwise each first step into a piece of it is a fault.
     """
     for start, size in _areas(_CODE.format(re.escape(os.path.realpath(library)))):
-        space = libc.reserve(size + _HUGE_BYTES)
-        copy = -(-space // _HUGE_BYTES) * _HUGE_BYTES
-        try:
-            libc.ask_for_large_pages(copy, size)
-            ctypes.memmove(copy, start, size)
-            libc.collapse(copy, size)  # in small pages it would only cost
-            libc.make_executable(copy, size)
-            libc.move(copy, size, start)
-        except OSError:
-            libc.release(space, size + _HUGE_BYTES)
+        with contextlib.suppress(OSError):  # no memory for it, or no large page
+            _replace(start, size)
+
+
+def _replace(start: int, size: int) -> None:
+    space = libc.reserve(size + _HUGE_BYTES)
+    copy = -(-space // _HUGE_BYTES) * _HUGE_BYTES
+    try:
+        libc.ask_for_large_pages(copy, size)
+        ctypes.memmove(copy, start, size)
+        libc.collapse(copy, size)  # in small pages it would only cost
+        libc.make_executable(copy, size)
+        libc.move(copy, size, start)
+    except OSError:
+        libc.release(space, size + _HUGE_BYTES)
+        raise
 
 
 def _areas(kind: str) -> list[tuple[int, int]]:
