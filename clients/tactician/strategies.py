@@ -75,7 +75,7 @@ STRATEGIES = {
         name="tester",
         order=("conditions", "parts", "target", "explore"),
         refutes_first_s=6.0,
-        refutes_share=0.15,
+        refutes_share=0.3,
         approach="test on values, then random halves of the lemmas",
         simp_order=("half", "star", "none"),
     ),
