@@ -1,8 +1,14 @@
 import logging
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 import structlog
+
+hypothesis.settings.register_profile(
+    "any machine", deadline=None
+)  # each test has a timeout; a busy machine is no fault
+hypothesis.settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")
