@@ -5,9 +5,8 @@ import hypothesis
 import pytest
 import structlog
 
-hypothesis.settings.register_profile(
-    "any machine", deadline=None
-)  # each test has a timeout; a busy machine is no fault
+# Each test has a timeout; that a machine is busy is no fault.
+hypothesis.settings.register_profile("any machine", deadline=None)
 hypothesis.settings.load_profile("any machine")
 
 
