@@ -198,8 +198,7 @@ class Exploration:
                     found.setdefault(rename_apart(Term("→", (condition, equation.left, equation.right))), equation)
         found = {key: equation for key, equation in found.items() if key not in self._seen}
         self._seen.update(found)
-        ordered = sorted(found.values(), key=lambda item: (item.size, -len(variables(item.left))))
-        return ordered[:120]
+        return sorted(found.values(), key=lambda item: (item.size, -len(variables(item.left))))[:120]
 
     def _conditions(self) -> Iterator[tuple[Term, list[int]]]:
         """A test is true, or false; a value is the least of its type. Each with the valuations where it is so."""
