@@ -204,13 +204,13 @@ class Exploration:
         """A test is true, or false; a value is the least of its type. Each with the valuations where it is so."""
         for term, vector in self._distinct(Term("Bool"), (2, 3))[:MOST_TESTS]:
             if all(isinstance(arg, Term) and arg.is_var for arg in term.args):
-                yield _equal(term, Term("true")), _where(vector, True)
-                yield _equal(term, Term("false")), _where(vector, False)
+                yield Term("=", (term, Term("true"))), _where(vector, True)
+                yield Term("=", (term, Term("false"))), _where(vector, False)
         for kind in self._terms:
             least = self._vocabulary.least(kind)
             if least is not None:
                 for term, vector in self._relations(kind)[:MOST_TESTS]:
-                    yield _equal(term, Term(least.head)), _where(vector, least.run())
+                    yield Term("=", (term, Term(least.head))), _where(vector, least.run())
 
     def _distinct(self, kind: Expr, sizes: tuple[int, ...]) -> list[tuple[Term, Vector]]:
         """Terms of some sizes; of those that differ in variables only, one."""
@@ -275,10 +275,6 @@ class Exploration:
             instances=self._goal.instances,
         )
         return None if made is None else with_types(made, self._names)
-
-
-def _equal(left: Term, right: Term) -> Term:
-    return Term("=", (left, right))
 
 
 def _where(vector: Vector, wanted: Value) -> list[int]:
