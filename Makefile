@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SPREAD := -n logical --maxprocesses 4 --dist loadfile
+SPREAD := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 export PYTHONDONTWRITEBYTECODE := 1
 
 .PHONY: demo test-slow evolve-demo evolution test test-clients check format lint types contracts packaging clean

@@ -71,7 +71,9 @@ theorem target"""
 
 LARGE = (
     """\
-theorem rev_rev_{n} {{a : Type}} (xs : lst a) (n : Nat) (h : n = {n}) : rev (rev xs) = xs ∧ n + 0 = {n} := by
+theorem rev_rev_{n} {{a : Type}} (x : a) (xs : lst a) (n : Nat) (h : n = {n}) :
+    rev (rev xs) = xs ∧ rev (app (rev xs) (app (rev xs) xs)) = app (rev xs) (app xs xs)
+    ∧ rev (app (rev xs) (.cons x xs)) = app (rev xs) (.cons x xs) ∧ n + 0 = {n} := by
   have app_nil : ∀ (xs : lst a), app xs .nil = xs := by
     intro xs; induction xs with
     | nil => simp [app]
@@ -84,16 +86,38 @@ theorem rev_rev_{n} {{a : Type}} (xs : lst a) (n : Nat) (h : n = {n}) : rev (rev
     intro xs ys; induction xs with
     | nil => simp [app, rev, app_nil]
     | cons x xs ih => simp [app, rev, ih, app_assoc]
-  constructor
-  · induction xs with
+  have rev_rev : ∀ (xs : lst a), rev (rev xs) = xs := by
+    intro xs; induction xs with
     | nil => simp [rev]
     | cons x xs ih => simp [rev, rev_app, ih, app]
-  · simp [h]
+  have turned : ∀ (xs ys zs : lst a), rev (app (rev xs) (app (rev ys) zs)) = app (rev zs) (app ys xs) := by
+    intro xs ys zs; simp [rev_app, rev_rev, app_assoc]
+  have around : ∀ (xs ys : lst a) (x : a), rev (app xs (.cons x ys)) = app (rev ys) (.cons x (rev xs)) := by
+    intro xs ys x; induction xs with
+    | nil => simp [app, rev]
+    | cons y xs ih => simp [app, rev, ih, app_assoc]
+  have between : ∀ (xs ys : lst a) (x y : a),
+      rev (app xs (.cons x (.cons y ys))) = app (rev ys) (.cons y (.cons x (rev xs))) := by
+    intro xs ys x y; induction xs with
+    | nil => simp [app, rev, app_assoc]
+    | cons z xs ih => simp [app, rev, ih, app_assoc]
+  have outside : ∀ (xs ys zs : lst a) (x : a),
+      app (rev (.cons x (app xs ys))) zs = app (rev ys) (app (rev xs) (.cons x zs)) := by
+    intro xs ys zs x; induction xs with
+    | nil => simp [app, rev, app_assoc]
+    | cons z xs ih => simp [app, rev, rev_app, app_assoc]
+  have among : ∀ (xs ys : lst a) (x y z : a), app (app xs (.cons x (.cons y .nil))) (.cons z ys)
+      = rev (app (rev ys) (.cons z (.cons y (.cons x (rev xs))))) := by
+    intro xs ys x y z; induction xs with
+    | nil => simp [app, rev, rev_app, rev_rev, app_assoc]
+    | cons w xs ih => simp [app, rev, rev_app, rev_rev, app_assoc]
+  exact ⟨rev_rev xs, turned xs xs xs, by simp [around, rev_rev], by simp [h]⟩
 """,
     """\
 theorem cases_{n} (p q r s t u v : Prop) (n : Nat) (h : n = {n}) (a : p ∨ q ∨ u) (b : q → r) (c : p → r)
     (d : r → s ∧ t) (e : t → ¬ q) (f : u → v ∧ r) (g : v → p) : (s ∧ t ∧ r ∧ ¬ q) ∧ (p ∧ n = {n}) := by
-  rcases a with a | a | a <;> by_cases hv : v <;> by_cases hs : s <;> simp_all
+  rcases a with a | a | a <;> by_cases hv : v <;> by_cases hs : s <;> by_cases hr : r <;> by_cases ht : t
+    <;> by_cases hq : q <;> simp_all
 """,
 )
 TINY = "theorem tiny_{n} : {n} = {n} := rfl\n"
