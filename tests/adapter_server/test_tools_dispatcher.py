@@ -55,6 +55,9 @@ class Broken:
     async def release(self, _episode: str) -> None:
         pass
 
+    async def prepare(self, _episode: str) -> None:
+        raise LeanUnavailable("no")
+
     def as_store(self) -> LemmaStore:
         return cast(LemmaStore, self)
 
