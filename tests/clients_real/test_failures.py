@@ -210,9 +210,9 @@ async def test_a_host_that_hangs_is_started_again(name: str, bench: OpenBench) -
             may_answer.wait(30)
         return [Call(tool="digest")] if seen.last is None else "I have seen it."
 
-    limits = FollowingLimits(hang_s=4, grace_s=1, restart_pause_s=0.1, wake_every_s=3600)
+    limits = FollowingLimits(hang_s=8, grace_s=1, restart_pause_s=0.1, wake_every_s=3600)
     with scripted_model(script) as model:
         async with bench(model) as place, place.playing([await place.register(name)], limits=limits):
-            await place.entry(name, Exited, reason="silent for 4 seconds")
-            await place.entry(name, ToolCalled, tool="digest")
+            await place.entry(name, Exited, reason="silent for 8 seconds")
+            await place.entry(name, ToolCalled, tool="digest", timeout_s=60)
             may_answer.set()
