@@ -12,7 +12,7 @@ from adapter_server.cli.main import run_command
 from adapter_server.staging import load_bundle
 from scenarios.lean.problem_files import shipped_text
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PLAN = {"aa_pairs": 2, "screen_pairs": 0, "gate_pairs": 8, "confirm_pairs": 6, "guard_trials": 3}
 NEED_A_LEMMA = (
