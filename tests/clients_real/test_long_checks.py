@@ -7,15 +7,15 @@ from tests.clients_real.conftest import OpenBench
 from tests.model_endpoints.conversation import Answer, Call, Conversation, objects
 from tests.model_endpoints.server import scripted_model
 
-WAIT_S = 0.5
-THEOREMS = 12
+WAIT_S = 0.2
+THEOREMS = 36
 STEP = "  have : ∀ p q : Nat, p + 0 = q → q = p := by intro p q h; induction p <;> simp_all\n  clear this\n"
 SOURCE = "".join(
     f"theorem slow_{number} : ∀ n : Nat, {number} + n = n + {number} := by\n"
     f"{STEP * 30}  intro n\n  exact Nat.add_comm _ _\n"
     for number in range(THEOREMS)
 )
-"""Some seconds of work for Lean, each theorem within its heartbeats."""
+"""Two seconds of work for Lean on a fast machine, each theorem within its heartbeats."""
 
 MOST_CALLS = 60
 
@@ -37,7 +37,7 @@ async def test_a_long_check_is_followed_as_a_job_to_its_verdicts(name: str, benc
         async with bench(model) as place, place.playing([await place.register(name)]):
             await place.entry(name, TurnEnded, timeout_s=90, outcome="completed")
     first, *others = model.asked[-1].results
-    assert first.facts["state"] == "running"
+    assert first.facts.get("state") == "running", first
     assert {result.tool for result in others} == {"job"}
     verdicts = objects(others[-1].facts["verdicts"])
     assert [verdict["outcome"] for verdict in verdicts] == ["accepted"] * THEOREMS

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import tempfile
+from pathlib import Path
 
 import anyio
 import pytest
@@ -120,6 +122,12 @@ async def test_a_finished_episode_interrupts_a_call_and_ends_the_agent(name: str
             assert "interrupted: the episode has ended" in agents[0].account.wakes
 
 
+def has_saved(name: str, session: str) -> bool:
+    """Whether the host has the session on disk as far as its first tool call."""
+    found = Path(tempfile.gettempdir()).glob(f"adapter-agent-{name}-*/**/*{session}*.jsonl")
+    return any("digest" in file.read_text(errors="replace") for file in found)
+
+
 @pytest.mark.parametrize("name", HOSTS)
 async def test_a_killed_agent_goes_on_with_its_session(name: str, bench: OpenBench) -> None:
     def script(seen: Conversation) -> Answer:
@@ -132,7 +140,7 @@ async def test_a_killed_agent_goes_on_with_its_session(name: str, bench: OpenBen
                 began = await place.entry(name, SessionBegan)
                 await place.entry(name, ToolCalled, tool="digest")
                 with anyio.fail_after(20):
-                    while len(model.asked) < 2:
+                    while len(model.asked) < 2 or not has_saved(name, began.session):
                         await anyio.sleep(0.05)
                 assert agents[0].pid is not None
                 os.killpg(agents[0].pid, signal.SIGKILL)
