@@ -19,6 +19,7 @@ from pathlib import Path
 import anyio
 import psutil
 
+from adapter_server.logs import configure_logs
 from bus.messages import Event
 from bus.records import Caps, EpisodeRecord, Task
 from scenarios.lean.episode_facts import busy_together, interval, proved_ms
@@ -148,6 +149,7 @@ def main() -> None:
     parser.add_argument("--time", type=float, default=60)
     parser.add_argument("--team", default="tactician:5")
     given = parser.parse_args()
+    configure_logs(level="warning")
     tasks = find_tasks(given.problems, limit=given.limit)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         print(json.dumps(anyio.run(measure, tasks, given.team, Caps(seconds=given.time), Path(folder)), indent=2))
