@@ -87,9 +87,9 @@ def _forms(goal: Goal) -> Iterator[tuple[tuple[Expr, ...], Expr]]:
         yield (), conclusion
         free = set(variables(conclusion))
         relevant = tuple(item for item in conditions if set(variables(item)) & free)
-        for count in (1, len(relevant)) if len(relevant) > 1 else (len(relevant),) if relevant else ():
-            for chosen in itertools.combinations(relevant[:MOST_CONDITIONS], count) if count == 1 else (relevant,):
-                yield chosen, conclusion
+        yield from (((item,), conclusion) for item in relevant[:MOST_CONDITIONS])
+        if len(relevant) > 1:
+            yield relevant, conclusion
 
 
 def _is_condition(expr: Expr) -> bool:
