@@ -1,7 +1,7 @@
 """`python -m tests.chaos --rounds 500`: kill -9 of server, store, check worker and agents at random points.
 
 Prints a line of JSON per round and a summary with recovery times and orphans. The exit code is 1 when a promise was
-broken, a process was left over, or a recovery took longer than asked for (`--recovery`, 5 s).
+broken, a process was left over, or a recovery took longer than asked for (`--recovery`, 5 s); 130 after a signal.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from statistics import median
 import anyio
 import msgspec
 
+from scenarios.lean.signals import until_signal
 from tests.chaos.rounds import VICTIMS, Chaos, Round
 
 
@@ -38,9 +39,12 @@ def main() -> int:
     options.add_argument("--recovery", type=float, default=5.0)
     given = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
-        played, left = anyio.run(
-            lambda: play(given.rounds, seed=given.seed, folder=Path(folder), seconds=given.seconds)
+        done = anyio.run(
+            until_signal, lambda: play(given.rounds, seed=given.seed, folder=Path(folder), seconds=given.seconds)
         )
+    if done is None:
+        return 130
+    played, left = done
     times = {name: [one.recovery_s for one in played if one.victim == name] for name in VICTIMS}
     faults = [f"round {one.number}: {fault}" for one in played for fault in one.faults] + left
     slow = sum(one.recovery_s > given.recovery for one in played)
