@@ -17,6 +17,7 @@ import msgspec
 from bus.errors import AdapterError, ConnectionLost
 from bus.messages import Event
 from bus.records import Caps, EpisodeRecord, Outcome, Purpose, Task
+from clients.nursery import Nursery
 
 from .call_counts import call_counts, safety_counts
 from .episode_costs import spent_in
@@ -57,11 +58,12 @@ class EpisodePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Station(msgspec.Struct, frozen=True, kw_only=True):
-    """A running server and room for the folders of episodes on it."""
+    """A running server, a nursery for tacticians, and room for the folders of episodes."""
 
     server: ServerAddress
     token_file: Path
     work: Path
+    nursery: Nursery
 
 
 async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path) -> EpisodeRecord:
@@ -131,7 +133,9 @@ def _groups(plan: EpisodePlan) -> int:
 async def _run_all(plan: EpisodePlan, station: Station, folders: Sequence[RunFolder]) -> list[RunRecord]:
     """One run, or one for each isolated agent; the first success ends the others."""
     budget = CheckBudget(plan.caps.checks or NO_LIMIT)
-    limits = RunLimits(seconds=plan.caps.seconds or NO_LIMIT, token_file=station.token_file, budget=budget)
+    limits = RunLimits(
+        seconds=plan.caps.seconds or NO_LIMIT, token_file=station.token_file, budget=budget, nursery=station.nursery
+    )
     records: dict[int, RunRecord] = {}
 
     async def one(index: int) -> None:
