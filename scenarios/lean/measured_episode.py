@@ -23,13 +23,13 @@ from .call_counts import call_counts, safety_counts
 from .episode_costs import spent_in
 from .episode_facts import EpisodeFacts, facts_of
 from .live_view import SilentView
-from .problem_files import load_problem
 from .run_folder import RunFolder, new_run_folder
 from .run_limits import CheckBudget, RunLimits
 from .run_record import RunOrder, RunRecord
 from .runner import first_error, run_part
 from .server_process import ServerAddress
 from .suite_folder import Mode
+from .suite_tasks import task_problem
 from .team import Hosting, parse_team
 from .wake_latency import wake_ms
 
@@ -157,7 +157,7 @@ def _order(plan: EpisodePlan, index: int, *, server: ServerAddress) -> RunOrder:
         member = parse_team(plan.team, seed=plan.seed)[index]
         team, seed, roles = f"{member.kind}:1", member.seed, plan.roles[index : index + 1]
     return RunOrder(
-        problem=load_problem(plan.task.path),
+        problem=task_problem(plan.task),
         team=team,
         seed=seed,
         roles=roles,

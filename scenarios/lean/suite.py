@@ -70,7 +70,7 @@ async def run_suite(order: SuiteOrder, folder: SuiteFolder, *, viewer: SuiteView
 
 
 async def run_jobs(jobs: Sequence[Job], *, work: Path, viewer: SuiteViewer) -> bool:
-    """Run what is not done yet, in this order; all jobs have the same version and the same number at a time.
+    """Run what is not done yet, in this order; all jobs have the same version, project and number at a time.
 
     SIGINT and SIGTERM end it; an episode that was under way begins anew when it is resumed.
 
@@ -114,7 +114,7 @@ async def _run_all(jobs: Sequence[Job], work: Path, viewer: SuiteViewer) -> bool
 async def _run_batch(batch: Sequence[Job], work: Path, viewer: SuiteViewer) -> None:
     waiting = list(reversed(batch))
     first = batch[0].order
-    async with station(work, team=first.team, adapter=first.adapter) as place:
+    async with station(work, team=first.team, adapter=first.adapter, project=first.project) as place:
 
         async def take_turns() -> None:
             while waiting:
@@ -146,11 +146,12 @@ def _plan(order: SuiteOrder, task: Task) -> EpisodePlan:
 
 
 @asynccontextmanager
-async def station(work: Path, *, team: str, adapter: str = "") -> AsyncGenerator[Station]:
+async def station(work: Path, *, team: str, adapter: str = "", project: str = "") -> AsyncGenerator[Station]:
     """What episodes of a team need, inside the block; what the folder held before is removed."""
     await anyio.to_thread.run_sync(_empty, work)
     data = work / "server"
-    options = ("--adapter", adapter) if adapter else ()
+    given = {"--adapter": adapter, "--project": project}
+    options = tuple(word for option, value in given.items() if value for word in (option, value))
     async with (
         open_nursery(work / "nursery.log", at_once=has_tacticians(team)) as nursery,
         own_server(data, log=work / "server.log", options=options) as server,
