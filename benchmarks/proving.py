@@ -69,7 +69,7 @@ async def solve(tasks: Sequence[Task], team: str, caps: Caps, folder: SuiteFolde
             cpu.look()
             await anyio.sleep(LOOK_S)
 
-    async with station(folder.work) as place, anyio.create_task_group() as looking:
+    async with station(folder.work, team=team) as place, anyio.create_task_group() as looking:
         looking.start_soon(look)
         for task in tasks:
             await one(task, team, caps, folder, place)

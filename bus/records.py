@@ -16,6 +16,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         id: unique within a suite, such as `prod/prop_10`.
         family: what it belongs to, such as `prod`.
         path: the problem's file.
+        theorem: which open theorem of the file; empty when the file is one problem.
         statement_hash: what the problem says, whatever it is called; empty when it was not computed.
         expected: what is known to be true of it.
     """
@@ -23,6 +24,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     family: str
     path: str
+    theorem: str = ""
     statement_hash: str = ""
     expected: Literal["true", "false", "unknown"] = "unknown"
 

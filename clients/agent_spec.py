@@ -1,10 +1,12 @@
 """Who an agent is, which program plays it and how much it may spend."""
 
+import os
 import sys
 
 import msgspec
 
 TACTICIAN = (sys.executable, "-m", "clients.tactician")
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "ADAPTER_DEBUG")
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,3 +56,8 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The host's word for how long to think: low, medium, high …"""
 
     budget: Budget = Budget()
+
+
+def passed_on() -> dict[str, str]:
+    """What an agent gets to see of its launcher's environment."""
+    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ}

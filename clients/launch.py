@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 import anyio
-import anyio.abc
 import structlog
 
 from bus.messages import Event
 from bus.tasks import background_tasks
 
-from .agent_spec import AgentSpec
+from .agent_spec import AgentSpec, passed_on
 from .hosted import FollowingLimits, HostedAgent, Tell
 from .hosts import HOSTS, find_hosts, hosted_agent
+from .nursery import Nursery, can_be_forked
 
 LOG = structlog.get_logger()
 GRACE_S = 3.0
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "ADAPTER_DEBUG")
+
+
+class Running(Protocol):
+    """A process that was started, or forked."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    async def wait(self) -> int: ...
+    async def aclose(self) -> None: ...
 
 
 class AgentProcess:
@@ -31,7 +42,7 @@ class AgentProcess:
     reads the end of the pipe and ends too.
     """
 
-    def __init__(self, spec: AgentSpec, process: anyio.abc.Process, log: Path) -> None:
+    def __init__(self, spec: AgentSpec, process: Running, log: Path) -> None:
         self.spec = spec
         self.log = log
         """File with everything the agent wrote."""
@@ -71,7 +82,7 @@ class AgentProcess:
             os.killpg(self._process.pid, number)
 
 
-async def launch(spec: AgentSpec, *, log_folder: Path) -> AgentProcess:
+async def launch(spec: AgentSpec, *, log_folder: Path, nursery: Nursery | None = None) -> AgentProcess:
     """Start one agent; what it writes goes to `<log_folder>/<name>.log`, its calls and replies to `<name>.jsonl`.
 
     Raises:
@@ -79,16 +90,17 @@ async def launch(spec: AgentSpec, *, log_folder: Path) -> AgentProcess:
     """
     await anyio.Path(log_folder).mkdir(parents=True, exist_ok=True)
     path = log_folder / f"{spec.name}.log"
-    async with await anyio.open_file(path, "ab") as log:
-        process = await anyio.open_process(
-            list(spec.command),
-            stdout=log.wrapped,
-            stderr=log.wrapped,
-            env=_environment(spec) | {"ADAPTER_TRANSCRIPT": str(log_folder / f"{spec.name}.jsonl")},
-            start_new_session=True,
-        )
+    environment = _environment(spec) | {"ADAPTER_TRANSCRIPT": str((log_folder / f"{spec.name}.jsonl").absolute())}
+    with path.open("ab") as log:
+        process = await _started(spec, environment, log, nursery)
     LOG.info("agent_launched", agent=spec.name, role=spec.role, pid=process.pid)
     return AgentProcess(spec, process, path)
+
+
+async def _started(spec: AgentSpec, environment: Mapping[str, str], log: BinaryIO, nursery: Nursery | None) -> Running:
+    if nursery is not None and can_be_forked(spec):
+        return await nursery.fork(environment, output=log)
+    return await anyio.open_process(list(spec.command), stdout=log, stderr=log, env=environment, start_new_session=True)
 
 
 Agent = AgentProcess | HostedAgent
@@ -96,9 +108,16 @@ Agent = AgentProcess | HostedAgent
 
 @asynccontextmanager
 async def team(
-    specs: Sequence[AgentSpec], *, log_folder: Path, limits: FollowingLimits | None = None, tell: Tell | None = None
+    specs: Sequence[AgentSpec],
+    *,
+    log_folder: Path,
+    limits: FollowingLimits | None = None,
+    tell: Tell | None = None,
+    nursery: Nursery | None = None,
 ) -> AsyncGenerator[list[Agent]]:
     """All agents of a team; on leaving, also by cancellation, every one of them has ended.
+
+    Tacticians are forked when there is a nursery, and start as processes when there is none.
 
     Raises:
         BadArguments: a host's program or its login is missing.
@@ -110,7 +129,7 @@ async def team(
         try:
             for spec in specs:
                 if spec.kind not in HOSTS:
-                    running.append(await launch(spec, log_folder=log_folder))
+                    running.append(await launch(spec, log_folder=log_folder, nursery=nursery))
                     continue
                 program, follow = programs[spec.kind], limits or FollowingLimits()
                 agent = hosted_agent(spec, program=program, logs=log_folder, limits=follow, tell=tell)
@@ -125,8 +144,7 @@ async def team(
 
 
 def _environment(spec: AgentSpec) -> dict[str, str]:
-    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    return passed | {
+    return passed_on() | {
         "ADAPTER_URL": spec.url,
         "ADAPTER_TOKEN": spec.token,
         "ADAPTER_AGENT": spec.name,

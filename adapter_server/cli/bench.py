@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -19,7 +20,7 @@ from scenarios.lean.suite_folder import SuiteFolder, SuiteOrder, new_suite_folde
 from scenarios.lean.suite_page import suite_page
 from scenarios.lean.suite_progress import suite_progress
 from scenarios.lean.suite_summary import print_summary, summary_json, summary_of
-from scenarios.lean.suite_tasks import find_tasks
+from scenarios.lean.suite_tasks import find_open_theorems, find_tasks
 from scenarios.lean.team import Hosting, parse_team
 
 from .bench_compare import start_comparison
@@ -45,6 +46,7 @@ def start_suite(
     is_verified: bool,
     adapter: Path | None,
     hosting: Hosting,
+    project: Path | None = None,
     is_json: bool,
 ) -> int:
     """Run a suite, or go on with one.
@@ -53,22 +55,28 @@ def start_suite(
         AdapterError: bad input, or a part that cannot be started.
     """
     if paths and str(paths[0]) == COMPARE:
+        if project is not None:
+            raise BadArguments("bench compare takes no --project", hint="run `bench --project` once for each team")
         caps = Caps(seconds=seconds, checks=checks)
         return start_comparison(
             paths[1:], team=team, caps=caps, jobs=jobs, only=only, limit=limit, seed=seed, out=out,
             is_resumed=is_resumed, is_json=is_json,
         )  # fmt: skip
     if is_resumed:
+        if project is not None:
+            raise BadArguments("--resume knows its project; leave --project out")
         return _go_on(out, paths, is_verified=is_verified, is_json=is_json)
     find_hosts({member.kind for member in parse_team(team, seed=seed)}, os.environ)
+    find = find_tasks if project is None else partial(find_open_theorems, project)
     order = SuiteOrder(
-        tasks=find_tasks(paths, only=only, limit=limit),
+        tasks=find(paths, only=only, limit=limit),
         team=team,
         seed=seed,
         caps=Caps(seconds=seconds, checks=checks),
         jobs=jobs,
         adapter=str(adapter.absolute()) if adapter else "",
         hosting=hosting,
+        project=str(project.expanduser().absolute()) if project is not None else "",
     )
     folder = new_suite_folder(out or free_path(RUNS, "suite"), order)
     return _carry_out(order, folder, is_verified=is_verified, is_json=is_json)
@@ -105,8 +113,9 @@ def _report(order: SuiteOrder, folder: SuiteFolder, *, is_verified: bool, is_jso
     result = summary_json(summary, records)
     wrong: dict[str, list[str]] = {}
     if is_verified:
+        project = Path(order.project) if order.project else None
         solved = [task for task, record in records.items() if record.outcome == "solved"]
-        found = {task: anyio.run(verify, folder.kept(task)) for task in solved}
+        found = {task: anyio.run(partial(verify, folder.kept(task), project=project)) for task in solved}
         wrong = {task: list(one.reasons) for task, one in found.items() if not one.is_proved}
         result |= {"verified": len(solved) - len(wrong), "not_verified": wrong}
     folder.summary_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

@@ -29,6 +29,9 @@ def bench(
         bool, typer.Option("--verify", help="At the end, verify every certificate from its folder alone.")
     ] = False,
     adapter: Annotated[Path | None, typer.Option(help="Folder of an adapter version.")] = None,
+    project: Annotated[
+        Path | None, typer.Option(help="Lake project: prove its open theorems, or those of PATHS, with its toolchain.")
+    ] = None,
     model: Annotated[list[str] | None, typer.Option(help="As in `run`.")] = None,
     reasoning: Annotated[list[str] | None, typer.Option(help="As in `run`.")] = None,
     agent_tokens: Annotated[int | None, typer.Option(min=1, help="As in `run`.")] = None,
@@ -45,5 +48,6 @@ def bench(
     hosting = hosting_of(models=model or (), reasoning=reasoning or (), tokens=agent_tokens, turns=None, seconds=None)
     return start_suite(
         paths or (), team=team, seconds=seconds, checks=checks, jobs=jobs, only=only, limit=limit, seed=seed, out=out,
-        is_resumed=resume, is_verified=verify, adapter=adapter, hosting=hosting, is_json=as_json,
+        is_resumed=resume, is_verified=verify, adapter=adapter, hosting=hosting, project=project,
+        is_json=as_json,
     )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
@@ -86,13 +88,19 @@ class McpToolbox:
         return read_reply(text, is_error=is_error)
 
 
+@functools.cache
+def trusted() -> ssl.SSLContext:
+    """The certificates that servers are known by; reading them takes as long as several calls."""
+    return httpx2.create_ssl_context()
+
+
 @asynccontextmanager
 async def connect(url: str, *, token: str, transcript: Transcript | None = None) -> AsyncGenerator[McpToolbox]:
     """An MCP session at the agent's own endpoint; the token says who calls. Calls and replies go to the transcript."""
     timeout = httpx2.Timeout(READ_TIMEOUT_S, connect=10.0)
     headers = {"Authorization": f"Bearer {token}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=timeout) as http,
+        httpx2.AsyncClient(headers=headers, timeout=timeout, verify=trusted()) as http,
         Client(streamable_http_client(url, http_client=http), read_timeout_seconds=READ_TIMEOUT_S) as client,
     ):
         yield McpToolbox(client, transcript)

@@ -134,7 +134,9 @@ class Laboratory:
     async def _place(self) -> Station:
         if self._station is None or self._on_station >= EPISODES_PER_SERVER:
             await self._leave()
-            self._station = await self._stack.enter_async_context(station(self._folder / "work"))
+            self._station = await self._stack.enter_async_context(
+                station(self._folder / "work", team=self._settings.team)
+            )
             self._on_station = 0
         return self._station
 

@@ -17,18 +17,19 @@ import msgspec
 from bus.errors import AdapterError, ConnectionLost
 from bus.messages import Event
 from bus.records import Caps, EpisodeRecord, Outcome, Purpose, Task
+from clients.nursery import Nursery
 
 from .call_counts import call_counts, safety_counts
 from .episode_costs import spent_in
 from .episode_facts import EpisodeFacts, facts_of
 from .live_view import SilentView
-from .problem_files import load_problem
 from .run_folder import RunFolder, new_run_folder
 from .run_limits import CheckBudget, RunLimits
 from .run_record import RunOrder, RunRecord
 from .runner import first_error, run_part
 from .server_process import ServerAddress
 from .suite_folder import Mode
+from .suite_tasks import task_problem
 from .team import Hosting, parse_team
 from .wake_latency import wake_ms
 
@@ -57,11 +58,12 @@ class EpisodePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Station(msgspec.Struct, frozen=True, kw_only=True):
-    """A running server and room for the folders of episodes on it."""
+    """A running server, a nursery for tacticians, and room for the folders of episodes."""
 
     server: ServerAddress
     token_file: Path
     work: Path
+    nursery: Nursery
 
 
 async def measured(plan: EpisodePlan, station: Station, *, name: str, kept: Path) -> EpisodeRecord:
@@ -131,7 +133,9 @@ def _groups(plan: EpisodePlan) -> int:
 async def _run_all(plan: EpisodePlan, station: Station, folders: Sequence[RunFolder]) -> list[RunRecord]:
     """One run, or one for each isolated agent; the first success ends the others."""
     budget = CheckBudget(plan.caps.checks or NO_LIMIT)
-    limits = RunLimits(seconds=plan.caps.seconds or NO_LIMIT, token_file=station.token_file, budget=budget)
+    limits = RunLimits(
+        seconds=plan.caps.seconds or NO_LIMIT, token_file=station.token_file, budget=budget, nursery=station.nursery
+    )
     records: dict[int, RunRecord] = {}
 
     async def one(index: int) -> None:
@@ -153,7 +157,7 @@ def _order(plan: EpisodePlan, index: int, *, server: ServerAddress) -> RunOrder:
         member = parse_team(plan.team, seed=plan.seed)[index]
         team, seed, roles = f"{member.kind}:1", member.seed, plan.roles[index : index + 1]
     return RunOrder(
-        problem=load_problem(plan.task.path),
+        problem=task_problem(plan.task),
         team=team,
         seed=seed,
         roles=roles,

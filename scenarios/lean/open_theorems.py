@@ -23,6 +23,9 @@ _NEXT = re.compile(
     r"example|namespace|section|end|axiom|opaque|mutual)\b)",
     re.MULTILINE,
 )
+_PREFIX = re.compile(r"(?:set_option|open|omit|include)\b[^\n]*\bin\s*\Z")
+"""What belongs to the command after it, at the end of what stands above that."""
+
 _SHOWN = 10
 _BUILT = {".lake", "lake-packages", "build"}
 
@@ -33,6 +36,8 @@ class OpenTheorem(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """With its namespaces."""
     path: Path
+    start: int
+    """Offset in the file's text where what is above ends: comments and prefixes are the theorem's own."""
     end: int
     """Offset in the file's text behind the `sorry`."""
 
@@ -58,10 +63,15 @@ def find_theorem(place: Path, name: str | None) -> LeanProblem:
 
 
 def posed(theorem: OpenTheorem) -> LeanProblem:
-    """The problem that an open theorem is; what stands below it in its file is left out."""
-    text = _text(theorem.path)[: theorem.end]
+    """The problem that an open theorem is: what stands above it in its file, without what is open, too."""
+    text = _text(theorem.path)
+    source, at = "", 0
+    for other in open_theorems(theorem.path):
+        if other.end < theorem.end:
+            source, at = source + text[at : other.start], other.end
+    source += text[at : theorem.end]
     name = problem_name(theorem.name)
-    return LeanProblem(name=name, source=f"{text}\n", theorem=theorem.name, origin=str(theorem.path))
+    return LeanProblem(name=name, source=f"{source}\n", theorem=theorem.name, origin=str(theorem.path))
 
 
 def lean_files(folder: Path) -> Iterator[Path]:
@@ -89,9 +99,16 @@ def open_theorems(path: Path) -> list[OpenTheorem]:
         elif command["scope"]:
             scopes += [(command["scope"], part) for part in command["name"].split(".")]
         elif (end := _end_of_open_proof(code, command.end())) is not None:
-            parts = [part for kind, part in scopes if kind == "namespace"]
-            found.append(OpenTheorem(name=".".join([*parts, command["theorem"]]), path=path, end=end))
+            name = ".".join([*(part for kind, part in scopes if kind == "namespace"), command["theorem"]])
+            found.append(OpenTheorem(name=name, path=path, start=_end_above(code[: command.start()]), end=end))
     return found
+
+
+def _end_above(code: str) -> int:
+    """Where a theorem's own comments and prefixes begin, at the end of what stands above its keyword."""
+    while (prefix := _PREFIX.search(code, code.rstrip().rfind("\n") + 1)) is not None:
+        code = code[: prefix.start()]
+    return len(code.rstrip())
 
 
 def _end_of_open_proof(code: str, start: int) -> int | None:

@@ -43,6 +43,11 @@ class RunFolder(msgspec.Struct, frozen=True):
         return self.path / "server.log"
 
     @property
+    def nursery_log(self) -> Path:
+        """Log of the run's own nursery; those of the agents are beside it in a folder."""
+        return self.path / "nursery.log"
+
+    @property
     def events_file(self) -> Path:
         """The episode's events, one JSON object a line."""
         return self.path / "events.jsonl"

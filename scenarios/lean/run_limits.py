@@ -1,9 +1,11 @@
-"""What a run may use: time, Lean checks, a server."""
+"""What a run may use: time, Lean checks, a server, a nursery."""
 
 from pathlib import Path
 
 import anyio
 import msgspec
+
+from clients.nursery import Nursery
 
 
 class CheckBudget:
@@ -36,3 +38,5 @@ class RunLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Token of a server that runs already."""
     server_options: tuple[str, ...] = ()
     """More options for the run's own server."""
+    nursery: Nursery | None = None
+    """Where its tacticians come from; without it the run has one of its own."""

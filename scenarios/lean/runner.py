@@ -1,7 +1,7 @@
 """One run: a server, an episode, a team; watched until it is solved, out of time or interrupted."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import anyio
@@ -23,6 +23,7 @@ from bus.messages import (
 from clients.agent_spec import AgentSpec
 from clients.hosted import HostedAgent
 from clients.launch import Agent, team
+from clients.nursery import open_nursery
 from clients.transcript import Entry, entry_line
 
 from .joined_calls import keep_calls
@@ -32,7 +33,7 @@ from .run_record import RunOrder, RunRecord, RunStatus, record_of_end, record_of
 from .run_state import RunState
 from .server_process import ServerAddress, died, own_server, remote_server
 from .signals import until_signal
-from .team import agent_spec, parse_team
+from .team import agent_spec, has_tacticians, parse_team
 from .viewer import Viewer
 
 CREATE_TIMEOUT_S = 120.0
@@ -89,10 +90,7 @@ def first_error(group: BaseExceptionGroup[AdapterError]) -> AdapterError:
 
 def _leaves(group: BaseExceptionGroup[AdapterError]) -> Iterator[AdapterError]:
     for inner in group.exceptions:
-        if isinstance(inner, BaseExceptionGroup):
-            yield from _leaves(inner)
-        else:
-            yield inner
+        yield from _leaves(inner) if isinstance(inner, BaseExceptionGroup) else (inner,)
 
 
 class _Run:
@@ -103,14 +101,18 @@ class _Run:
         self.exit_codes: dict[str, int] = {}
         self.agents: list[Agent] = []
         self.server: ServerAddress | None = None
+        self.nursery = limits.nursery
         self.last_seq = 0
         before = folder.record()
         self.seconds = before.seconds if before is not None else 0.0
         self.reason = ""
 
     async def go(self) -> RunRecord:
-        async with self._server() as server:
-            self.server = server
+        async with AsyncExitStack() as stack:
+            if self.nursery is None:  # the run's own loads while the server starts
+                own = open_nursery(self.folder.nursery_log, at_once=has_tacticians(self.order.team))
+                self.nursery = await stack.enter_async_context(own)
+            self.server = await stack.enter_async_context(self._server())
             try:
                 async with self._link() as link:
                     status = await self._opened(link)
@@ -164,7 +166,8 @@ class _Run:
                 with anyio.move_on_after(self.limits.seconds):
                     async with self._link() as link:
                         specs = await self._registered(link, episode)
-                    async with team(specs, log_folder=self.folder.agent_logs, tell=self._tell) as self.agents:
+                    logs, nursery = self.folder.agent_logs, self.nursery
+                    async with team(specs, log_folder=logs, tell=self._tell, nursery=nursery) as self.agents:
                         self.reason = await self._watch(self.agents, has_ended)
                 if self.state.is_target_proved:
                     with anyio.move_on_after(SETTLE_S):  # the server is assembling; that is not the team's time

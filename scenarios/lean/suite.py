@@ -13,12 +13,14 @@ import msgspec
 
 from bus.errors import AdapterError, ConnectionLost, InfraPause
 from bus.records import EpisodeRecord, Task
+from clients.nursery import open_nursery
 
 from .measured_episode import EpisodePlan, Station, may_pass, measured
 from .runner import first_error
 from .server_process import own_server
 from .signals import until_signal
 from .suite_folder import SuiteFolder, SuiteOrder, slug
+from .team import has_tacticians
 
 EPISODES_PER_SERVER = 20
 """Then the server and all that it keeps are thrown away, so that neither disk nor memory grows with the suite."""
@@ -68,7 +70,7 @@ async def run_suite(order: SuiteOrder, folder: SuiteFolder, *, viewer: SuiteView
 
 
 async def run_jobs(jobs: Sequence[Job], *, work: Path, viewer: SuiteViewer) -> bool:
-    """Run what is not done yet, in this order; all jobs have the same version and the same number at a time.
+    """Run what is not done yet, in this order; all jobs have the same version, project and number at a time.
 
     SIGINT and SIGTERM end it; an episode that was under way begins anew when it is resumed.
 
@@ -112,7 +114,7 @@ async def _run_all(jobs: Sequence[Job], work: Path, viewer: SuiteViewer) -> bool
 async def _run_batch(batch: Sequence[Job], work: Path, viewer: SuiteViewer) -> None:
     waiting = list(reversed(batch))
     first = batch[0].order
-    async with station(work, adapter=first.adapter) as place:
+    async with station(work, team=first.team, adapter=first.adapter, project=first.project) as place:
 
         async def take_turns() -> None:
             while waiting:
@@ -144,13 +146,18 @@ def _plan(order: SuiteOrder, task: Task) -> EpisodePlan:
 
 
 @asynccontextmanager
-async def station(work: Path, *, adapter: str = "") -> AsyncGenerator[Station]:
-    """A server and room for episodes inside the block; what the folder held before is removed."""
+async def station(work: Path, *, team: str, adapter: str = "", project: str = "") -> AsyncGenerator[Station]:
+    """What episodes of a team need, inside the block; what the folder held before is removed."""
     await anyio.to_thread.run_sync(_empty, work)
     data = work / "server"
-    options = ("--adapter", adapter) if adapter else ()
-    async with own_server(data, log=work / "server.log", options=options) as server:
-        yield Station(server=server, token_file=data / "operator.token", work=work / "runs")
+    given = {"--adapter": adapter, "--project": project}
+    options = tuple(word for option, value in given.items() if value for word in (option, value))
+    async with (
+        open_nursery(work / "nursery.log", at_once=has_tacticians(team)) as nursery,
+        own_server(data, log=work / "server.log", options=options) as server,
+    ):
+        token_file = data / "operator.token"
+        yield Station(server=server, token_file=token_file, work=work / "runs", nursery=nursery)
 
 
 def _empty(folder: Path) -> None:

@@ -38,6 +38,8 @@ class SuiteOrder(msgspec.Struct, frozen=True, kw_only=True):
     adapter: str = ""
     """Folder of the adapter version; empty for the one that ships with the server."""
     hosting: Hosting = Hosting()
+    project: str = ""
+    """Lake project that the problems are from; empty when they need none."""
 
 
 class SuiteFolder(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Tasks of a suite: problem files from folders, lists and single names."""
+"""Tasks of a suite: problem files from folders, lists and single names, or the open theorems of a Lake project."""
 
 import hashlib
 import re
@@ -9,6 +9,8 @@ from pathlib import Path
 from bus.errors import BadArguments, BadProblem
 from bus.records import Task
 
+from .open_theorems import OpenTheorem, find_theorem, lean_files, open_theorems
+from .problem import LeanProblem
 from .problem_files import load_problem
 
 SUFFIXES = (".smt2", ".lean")
@@ -27,13 +29,48 @@ def find_tasks(paths: Sequence[Path], *, only: str = "", limit: int | None = Non
     Raises:
         BadArguments: nothing is there, or two problems have one id.
     """
-    files = [file for path in paths for file in _files(path)]
-    tasks = [_task(file) for file in files]
+    tasks = [_task(file) for path in paths for file in _files(path)]
+    return _chosen(tasks, only=only, limit=limit, hint="name a folder with .smt2 or .lean files")
+
+
+def find_open_theorems(project: Path, paths: Sequence[Path], *, only: str = "", limit: int | None = None) -> list[Task]:
+    """The open theorems of a Lake project's files, or of the named ones, in their order; see `find_tasks`.
+
+    Args:
+        project: its folder.
+        paths: Lean files and folders of them, also relative to the project.
+        only: take those whose id or name matches; the name may be without its namespaces.
+        limit: take so many at most, evenly spread.
+
+    Raises:
+        BadArguments: there is none, or two have one id.
+        BadProblem: a file or folder cannot be read.
+    """
+    project = project.expanduser().absolute()
+    tasks: list[Task] = []
+    for path in paths or [project]:
+        place = path.expanduser() if path.expanduser().exists() else project / path
+        for file in sorted(lean_files(place)) if place.is_dir() else [place.absolute()]:
+            tasks += [_theorem_task(theorem, project) for theorem in open_theorems(file)]
+    hint = "a theorem can be posed when its proof is `sorry` or `by sorry`"
+    return _chosen(tasks, only=only, limit=limit, hint=hint)
+
+
+def task_problem(task: Task) -> LeanProblem:
+    """The problem that a task is.
+
+    Raises:
+        BadProblem: it cannot be read.
+    """
+    return find_theorem(Path(task.path), task.theorem) if task.theorem else load_problem(task.path)
+
+
+def _chosen(tasks: list[Task], *, only: str, limit: int | None, hint: str) -> list[Task]:
     if only:
         wanted = [pattern.strip() for pattern in only.split(",")]
-        tasks = [task for task in tasks if any(_matches(task.id, pattern) for pattern in wanted)]
+        tasks = [task for task in tasks if any(_matches(task, pattern) for pattern in wanted)]
     if not tasks:
-        raise BadArguments("there is no problem to work on", hint="name a folder with .smt2 or .lean files")
+        raise BadArguments("there is no problem to work on", hint=hint)
     if len({task.id for task in tasks}) < len(tasks):
         twice = next(task.id for task in tasks if sum(one.id == task.id for one in tasks) > 1)
         raise BadArguments(f"two problems are called {twice}", hint="rename a file or its folder")
@@ -84,5 +121,13 @@ def _task(file: Path) -> Task:
     )
 
 
-def _matches(task: str, pattern: str) -> bool:
-    return fnmatchcase(task, pattern) or fnmatchcase(task.partition("/")[2], pattern)
+def _theorem_task(theorem: OpenTheorem, project: Path) -> Task:
+    path = theorem.path.absolute()
+    place = path.relative_to(project) if path.is_relative_to(project) else Path(path.name)
+    family = ".".join(place.with_suffix("").parts)
+    return Task(id=f"{family}/{theorem.name}", family=family, path=str(path), theorem=theorem.name)
+
+
+def _matches(task: Task, pattern: str) -> bool:
+    names = (task.id, task.id.partition("/")[2], task.theorem.rpartition(".")[2])
+    return any(fnmatchcase(name, pattern) for name in names if name)

@@ -78,6 +78,11 @@ def parse_team(text: str, *, seed: int = 0) -> tuple[Member, ...]:
     return tuple(members)
 
 
+def has_tacticians(team: str) -> bool:
+    """Whether agents of a team come from a nursery."""
+    return any(member.kind == "tactician" for member in parse_team(team))
+
+
 def agent_spec(
     member: Member, answer: AgentRegistered, hosting: Hosting, *, is_sharing: bool = True, is_alone: bool = False
 ) -> AgentSpec:

@@ -52,6 +52,19 @@ def test_a_theorem_is_posed_with_what_stands_above_it_and_nothing_below(project:
     assert found.origin == str(project / "Proj.lean")
 
 
+def test_other_open_theorems_above_are_left_out_with_all_that_belongs_to_them(tmp_path: Path):
+    path = tmp_path / "Many.lean"
+    path.write_text(
+        "def one : Nat := 1 -- kept or not\n\n/-- It says\nmuch. -/\nset_option maxRecDepth 9 in\nopen Nat in\n"
+        "@[simp] theorem above : one = 1 := by\n  sorry\ntheorem proved : 1 = 1 := rfl\n/-- Mine. -/\n"
+        "theorem below : one = 1 := by sorry\n"
+    )
+    source = find_theorem(path, "below").source
+    assert source.startswith("def one : Nat := 1")
+    assert source.endswith("\ntheorem proved : 1 = 1 := rfl\n/-- Mine. -/\ntheorem below : one = 1 := by sorry\n")
+    assert not any(word in source for word in ("much", "maxRecDepth", "open", "above"))
+
+
 def test_what_lake_has_fetched_is_not_searched(project: Path):
     assert find_theorem(project, "last").theorem == "Proj.last"
 
