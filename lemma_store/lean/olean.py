@@ -4,34 +4,58 @@ Pure Python, iterative, bounds-checked. Reading never maps the file and never ru
 exactly of the expected form is `Refused`.
 """
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Container, Sequence
 
-from lemma_store.declarations import SAFE, Declaration, Kind, Module
+import msgspec
+
+from lemma_store.declarations import Declaration, Module
 from lemma_store.refusals import Refused
-from lemma_store.terms import APP, BVAR, CONST, IMAX, LET, LIT, MAX, PARAM, PROJ, SORT, SUCC, ZERO, Name, Node, Terms
+from lemma_store.terms import Name, Terms
 
-from .regions import Region, Shapes
+from .reader import Reader
+from .regions import MAX_BYTES, Region
 
 MAX_CONSTANTS = 200_000
-# Lean keeps the range of loose variables in 20 bits of every term and panics beyond.
-_MAX_BINDERS = 1 << 18
-_MDATA = 10
-_SMALL_ZERO = 1
-# A binder's style is the byte after its three fields and the eight bytes of its hash.
-_STYLE_AT, _STYLES = 8 + 3 * 8 + 8, 4
+MAX_TRUSTED_BYTES = 1 << 30
+"""Largest module of a library that is read; others are bounded by `regions.MAX_BYTES`."""
+PARTS = 3
+"""Files of a module in parts: `.olean`, `.olean.server`, `.olean.private`. The last holds every constant."""
 
-T = TypeVar("T")
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """What the first file of a module says of the whole."""
+
+    imports: list[str]
+    is_in_parts: bool
+    """Two more files belong to it: it was compiled under Lean's module system."""
 
 
 def read_module(data: bytes, terms: Terms, *, version: str) -> Module:
-    """Read `data` into `terms`.
+    """Read `data`, a module in one file, into `terms`.
 
     Raises:
         Refused: the bytes are no well-formed module of Lean `version`, or hold metavariables, free variables, open
             terms or duplicate names.
     """
-    return _Reader(Region(data, version=version), terms).module()
+    return read_parts([data], terms, version=version, most=MAX_BYTES)
+
+
+def read_parts(parts: Sequence[bytes], terms: Terms, *, version: str, most: int = MAX_TRUSTED_BYTES) -> Module:
+    """Read a trusted module in one file or in three, with all that is private in it, into `terms`.
+
+    Raises:
+        Refused: see `read_module`; or the parts do not belong together, or there are more or fewer than should be.
+    """
+    return _ModuleReader(Region(*parts, version=version, most=most), terms).module()
+
+
+def read_head(data: bytes, *, version: str, most: int = MAX_BYTES) -> Head:
+    """Return what a module's first file says.
+
+    Raises:
+        Refused: the bytes are no well-formed module of Lean `version`.
+    """
+    return _ModuleReader(Region(data, version=version, most=most), Terms()).head()
 
 
 def read_imports(data: bytes, *, version: str) -> list[str]:
@@ -40,228 +64,64 @@ def read_imports(data: bytes, *, version: str) -> list[str]:
     Raises:
         Refused: the bytes are no well-formed module of Lean `version`.
     """
-    names = _Reader(Region(data, version=version), Terms()).imports()
-    return [".".join(map(str, name)) for name in names]
+    return read_head(data, version=version).imports
 
 
-class _Reader:
+class _ModuleReader:
     def __init__(self, region: Region, terms: Terms) -> None:
         self._region = region
-        self._terms = terms
-        self._names: dict[int, Name] = {}
-        self._levels: dict[int, int] = {_SMALL_ZERO: terms.add((ZERO,))}
-        self._exprs: dict[int, int] = {}
+        self._reader = Reader(region, terms)
 
-    def imports(self) -> tuple[Name, ...]:
-        at, _, fields, _ = self._expect(self._region.root, None, 5)
-        spot, items = self._region.array(fields[0], at)
-        found = [self._expect(item, spot, 1) for item in items]
-        return tuple(self._name(fields[0], at) for at, _, fields, _ in found)
+    def head(self) -> Head:
+        """Return what the region's first root says."""
+        at, _, fields, scalars = self._reader.expect(self._region.roots[0], None, 5)
+        names = self._imports(fields[0], at)
+        return Head(imports=[".".join(map(str, name)) for name in names], is_in_parts=scalars[:1] == b"\1")
+
+    def _imports(self, pointer: int, parent: int) -> tuple[Name, ...]:
+        spot, items = self._region.array(pointer, parent)
+        found = [self._reader.expect(item, spot, 1) for item in items]
+        return tuple(self._reader.name(fields[0], at) for at, _, fields, _ in found)
 
     def module(self) -> Module:
+        """Return the module that the last root holds.
+
+        Raises:
+            Refused: see `read_parts`.
+        """
         region = self._region
-        at, _, fields, _ = self._expect(region.root, None, 5)
+        if self.head().is_in_parts is not (len(region.roots) == PARTS):
+            raise Refused(
+                f"a module is one file or, in parts, {PARTS}; here are {len(region.roots)}, and it says otherwise"
+            )
+        at, _, fields, _ = self._reader.expect(region.roots[-1], None, 5)
         spot, items = region.array(fields[2], at)
         if len(items) > MAX_CONSTANTS:
             raise Refused(f"the artifact declares {len(items)} constants, more than {MAX_CONSTANTS}")
         declarations: dict[Name, Declaration] = {}
         for item in items:
-            declaration = self._declaration(item, spot)
+            declaration = self._reader.declaration(item, spot)
             if declaration.name in declarations:
                 raise Refused(f"{declaration.text} is declared twice")
             declarations[declaration.name] = declaration
-        return Module(
-            imports=self.imports(),
-            declarations=declarations,
-            extensions=self._extensions(fields[4], at),
-        )
+        imports = self._imports(fields[0], at)
+        self._refuse_other_parts(imports, declarations)
+        return Module(imports=imports, declarations=declarations, extensions=self._extensions(fields[4], at))
+
+    def _refuse_other_parts(self, imports: tuple[Name, ...], declarations: Container[Name]) -> None:
+        """Refuse parts that say something else than the last one, which has everything."""
+        for part, root in enumerate(self._region.roots[:-1]):
+            at, _, fields, _ = self._reader.expect(root, self._region.ends[part], 5)
+            spot, names = self._region.array(fields[1], at)
+            is_same = self._imports(fields[0], at) == imports
+            if not is_same or not all(self._reader.name(name, spot) in declarations for name in names):
+                raise Refused(f"part {part + 1} of the module is of another build than the last")
 
     def _extensions(self, pointer: int, parent: int) -> dict[str, int]:
         spot, items = self._region.array(pointer, parent)
         found: dict[str, int] = {}
         for item in items:
-            at, _, fields, _ = self._expect(item, spot, 2)
-            name = ".".join(str(part) for part in self._name(fields[0], at))
+            at, _, fields, _ = self._reader.expect(item, spot, 2)
+            name = ".".join(str(part) for part in self._reader.name(fields[0], at))
             found[name] = found.get(name, 0) + len(self._region.array(fields[1], at)[1])
         return found
-
-    def _expect(self, pointer: int, parent: int | None, count: int) -> tuple[int, int, tuple[int, ...], bytes]:
-        at, tag, fields, scalars = self._region.constructor(pointer, parent)
-        if len(fields) != count:
-            raise Refused(f"an object has {len(fields)} fields where {count} are due")
-        return at, tag, fields, scalars
-
-    def _list(self, pointer: int, parent: int, read: Callable[[int, int], T]) -> tuple[T, ...]:
-        found: list[T] = []
-        while pointer != 1:
-            parent, tag, fields, _ = self._expect(pointer, parent, 2)
-            if tag != 1:
-                raise Refused("a list is malformed")
-            found.append(read(fields[0], parent))
-            pointer = fields[1]
-        return tuple(found)
-
-    def _name(self, pointer: int, parent: int) -> Name:
-        if (known := self._names.get(pointer)) is not None:
-            return known
-        steps: list[tuple[int, str | int]] = []
-        while pointer != 1:
-            if pointer in self._names:
-                break
-            at, tag, fields, _ = self._expect(pointer, parent, 2)
-            if tag not in (1, 2):
-                raise Refused("a name is malformed")
-            part = self._region.string(fields[1], at) if tag == 1 else self._region.number(fields[1], at)
-            steps.append((pointer, part))
-            pointer, parent = fields[0], at
-        name = () if pointer == 1 else self._names[pointer]
-        for place, part in reversed(steps):
-            self._names[place] = name = (*name, part)
-        return name
-
-    def _level(self, pointer: int, parent: int) -> int:
-        levels, words, base = self._levels, self._region.words, self._region.base
-        if pointer not in levels:
-            for place in self._region.reach(pointer, parent, _LEVELS, levels):
-                at = place - base >> 3
-                tag, fields = words[at] >> 56, words[at] >> 48 & 0xFF
-                if tag == _LEVEL_PARAM:
-                    node: Node = (PARAM, self._name(words[at + 1], place - base))
-                else:
-                    node = (_LEVEL_TAGS[tag], *self._built(levels, words[at + 1 : at + 1 + fields]))
-                levels[place] = self._terms.add(node)
-        return levels[pointer]
-
-    def _built(self, memo: dict[int, int], pointers: Iterable[int]) -> list[int]:
-        """Return what has been built already, as everything below an object must be."""
-        try:
-            return [memo[pointer] for pointer in pointers]
-        except KeyError:
-            raise Refused("a pointer points forward") from None
-
-    def _expr(self, pointer: int, parent: int) -> int:
-        exprs, words, base, add = self._exprs, self._region.words, self._region.base, self._terms.add
-        places = self._region.reach(pointer, parent, _SHAPES, exprs)
-        try:
-            for place in places:
-                at = place - base >> 3
-                tag = words[at] >> 56
-                if tag == APP:
-                    exprs[place] = add((APP, exprs[words[at + 1]], exprs[words[at + 2]]))
-                elif tag == _MDATA:
-                    exprs[place] = exprs[words[at + 2]]
-                else:
-                    exprs[place] = add(self._node(tag, at))
-        except KeyError:
-            raise Refused("a pointer points forward") from None
-        return exprs[pointer]
-
-    def _node(self, tag: int, at: int) -> Node:
-        exprs, words, offset = self._exprs, self._region.words, at << 3
-        first = words[at + 1]
-        match tag:
-            case 6 | 7:
-                style = self._style(offset, words[at] >> 32 & 0xFFFF)
-                name = self._name(first, offset)
-                return tag, exprs[words[at + 2]], exprs[words[at + 3]], name, style
-            case 0:
-                return BVAR, self._index(first, offset)
-            case 3:
-                return SORT, self._level(first, offset)
-            case 4:
-                return CONST, self._name(first, offset), self._list(words[at + 2], offset, self._level)
-            case 8:
-                below = exprs[words[at + 2]], exprs[words[at + 3]], exprs[words[at + 4]]
-                return LET, *below, self._name(first, offset)
-            case 9:
-                return LIT, self._literal(first, offset)
-            case _:
-                name, index = self._name(first, offset), self._region.number(words[at + 2], offset)
-                return PROJ, name, index, exprs[words[at + 3]]
-
-    def _index(self, pointer: int, parent: int) -> int:
-        index = self._region.number(pointer, parent)
-        if index >= _MAX_BINDERS:
-            raise Refused("a term has more nested binders than Lean counts")
-        return index
-
-    def _style(self, offset: int, size: int) -> int:
-        style = self._region.data[offset + _STYLE_AT] if size > _STYLE_AT else _STYLES
-        if style >= _STYLES:
-            raise Refused("a binder is malformed")
-        return style
-
-    def _literal(self, pointer: int, parent: int) -> int | str:
-        at, tag, fields, _ = self._expect(pointer, parent, 1)
-        if tag not in (0, 1):
-            raise Refused("a literal is malformed")
-        return self._region.number(fields[0], at) if tag == 0 else self._region.string(fields[0], at)
-
-    def _closed(self, pointer: int, parent: int) -> int:
-        term = self._exprs.get(pointer)
-        if term is None:
-            term = self._expr(pointer, parent)
-        if self._terms.loose(term):
-            raise Refused("a term is not closed")
-        return term
-
-    def _declaration(self, pointer: int, parent: int) -> Declaration:
-        region = self._region
-        at, tag, fields, _ = self._expect(pointer, parent, 1)
-        if tag > Kind.RECURSOR:
-            raise Refused("a constant is of no known kind")
-        kind = Kind(tag)
-        at, _, fields, scalars = self._expect(fields[0], at, _FIELDS[kind])
-        head, _, names, _ = self._expect(fields[0], at, 3)
-        return Declaration(
-            kind=kind,
-            name=self._name(names[0], head),
-            params=self._list(names[1], head, self._name),
-            type=self._closed(names[2], head),
-            value=self._closed(fields[1], at) if kind in _VALUED else None,
-            is_safe=_is_safe(kind, scalars),
-            hints=self._hints(fields[2], at) if kind is Kind.DEFINITION else None,
-            group=self._group(kind, fields, at),
-            constructors=self._list(fields[4], at, self._name) if kind is Kind.INDUCTIVE else (),
-            num_params=region.number(fields[1], at) if kind is Kind.INDUCTIVE else 0,
-        )
-
-    def _group(self, kind: Kind, fields: tuple[int, ...], at: int) -> tuple[Name, ...]:
-        if kind is Kind.INDUCTIVE:
-            return self._list(fields[3], at, self._name)
-        if kind is Kind.CONSTRUCTOR:
-            return (self._name(fields[1], at),)
-        return self._list(fields[1], at, self._name) if kind is Kind.RECURSOR else ()
-
-    def _hints(self, pointer: int, parent: int) -> int:
-        _, tag, _, scalars = self._region.constructor(pointer, parent)
-        if tag in (0, 1):
-            return tag
-        if tag != 2 or len(scalars) < 4:
-            raise Refused("a reducibility hint is malformed")
-        return 2 + int.from_bytes(scalars[:4], "little")
-
-
-# By tag and number of fields, where an object's child terms begin and end.
-_LEVELS: Shapes = {0 << 8: (1, 1), 1 << 8 | 1: (1, 2), 2 << 8 | 2: (1, 3), 3 << 8 | 2: (1, 3), 4 << 8 | 1: (1, 1)}
-_LEVEL_TAGS, _LEVEL_PARAM = {0: ZERO, 1: SUCC, 2: MAX, 3: IMAX}, 4
-_SHAPES: Shapes = {
-    0 << 8 | 1: (1, 1), 3 << 8 | 1: (1, 1), 4 << 8 | 2: (1, 1), 5 << 8 | 2: (1, 3), 6 << 8 | 3: (2, 4),
-    7 << 8 | 3: (2, 4), 8 << 8 | 4: (2, 5), 9 << 8 | 1: (1, 1), 10 << 8 | 2: (2, 3), 11 << 8 | 3: (3, 4),
-}  # fmt: skip
-_VALUED = (Kind.DEFINITION, Kind.THEOREM, Kind.OPAQUE)
-_FIELDS = {
-    Kind.AXIOM: 1, Kind.DEFINITION: 4, Kind.THEOREM: 3, Kind.OPAQUE: 3, Kind.QUOTIENT: 1, Kind.INDUCTIVE: 6,
-    Kind.CONSTRUCTOR: 5, Kind.RECURSOR: 7,
-}  # fmt: skip
-# Where a kind keeps its `isUnsafe` byte among its scalars.
-_UNSAFE_BYTE = {Kind.AXIOM: 0, Kind.OPAQUE: 0, Kind.INDUCTIVE: 1, Kind.CONSTRUCTOR: 0, Kind.RECURSOR: 1}
-
-
-def _is_safe(kind: Kind, scalars: bytes) -> bool:
-    if kind in (Kind.THEOREM, Kind.QUOTIENT):
-        return True
-    where = 0 if kind is Kind.DEFINITION else _UNSAFE_BYTE[kind]
-    if len(scalars) <= where:
-        raise Refused("a constant lacks its safety")
-    return scalars[where] == (SAFE if kind is Kind.DEFINITION else 0)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lemma_store import harvest, judge_process, judgement, session
-from lemma_store.lean import objects, olean
+from lemma_store.lean import objects, reader
 from lemma_store.lean.kernel import Kernel
 
 
@@ -42,7 +42,7 @@ STEPS: dict[str, Callable[[], None]] = {
     "names": _replace(judgement, "refuse_taken", lambda *_: None),
     "safety": _replace(harvest, "refuse_unsafe", lambda *_: None),
     "odd names": _replace(harvest, "refuse_odd_name", lambda *_: None),
-    "closed": _replace(olean._Reader, "_closed", _open_too),
+    "closed": _replace(reader.Reader, "_closed", _open_too),
     "allowed axioms": _replace(session.Session, "forbidden", lambda *_: []),
 }
 

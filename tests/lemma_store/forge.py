@@ -13,17 +13,18 @@ NIL = 1
 class Forge:
     """Objects in the order in which they are made; children come first, as Lean has it."""
 
-    def __init__(self) -> None:
-        header = b"olean\x02\x00" + VERSION.encode().ljust(33, b"\0") + b"0" * 40 + struct.pack("<QQ", BASE, 0)
+    def __init__(self, base: int = BASE) -> None:
+        self._base = base
+        header = b"olean\x02\x00" + VERSION.encode().ljust(33, b"\0") + b"0" * 40 + struct.pack("<QQ", base, 0)
         self._data = bytearray(header)
 
     @property
     def next(self) -> int:
         """Pointer of the object that is made next."""
-        return BASE + len(self._data)
+        return self._base + len(self._data)
 
     def _add(self, data: bytes) -> int:
-        pointer = BASE + len(self._data)
+        pointer = self._base + len(self._data)
         self._data += data + b"\0" * (-len(data) % 8)
         return pointer
 
@@ -53,7 +54,7 @@ class Forge:
         if value < 1 << 62:
             return value << 1 | 1
         limbs = (value.bit_length() + 63) // 64
-        where = BASE + len(self._data) + 24
+        where = self._base + len(self._data) + 24
         head = struct.pack("<iHBBiiQ", 0, 0, 0, BIG, limbs, limbs, where)
         return self._add(head + value.to_bytes(8 * limbs, "little"))
 
@@ -114,11 +115,12 @@ class Forge:
         *,
         imports: Sequence[str] = ("MiniCore", "Problem"),
         extensions: Sequence[str] = (),
+        is_part: bool = False,
     ) -> bytes:
         wanted = [self.object(0, [self.name(*item.split("."))], b"\0\x01\0") for item in imports]
         entries = [self.object(0, [self.name(*item.split(".")), self.array([NIL])]) for item in extensions]
         parts = [wanted, [], constants, [], entries]
-        return self.finish(self.object(0, [self.array(part) for part in parts], b"\0"))
+        return self.finish(self.object(0, [self.array(part) for part in parts], bytes([is_part])))
 
     def finish(self, root: int) -> bytes:
         self._data[88:96] = struct.pack("<Q", root)

@@ -1,5 +1,6 @@
 """The artifact reader: whatever the bytes are, closed terms or a clean refusal, in bounded time and memory."""
 
+import struct
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lemma_store.declarations import Module
-from lemma_store.lean.olean import read_module
+from lemma_store.lean.olean import read_module, read_parts
 from lemma_store.refusals import Refused
 from lemma_store.terms import APP, BVAR, CONST, LAM, LIT, PI, Terms
 from tests.fuzz_reader import compile_texts, fuzz
@@ -189,3 +190,84 @@ def test_a_term_two_hundred_thousand_applications_deep_is_read_without_recursion
 def test_a_number_of_megabytes_is_refused():
     with pytest.raises(Refused):
         read(forged(lambda forge: forge.literal(1 << (8 << 20))))
+
+
+STEP = 0x1_0000
+
+
+def in_parts(type_: int, *, tail: bytes = b"") -> list[bytes]:
+    """A module in three parts: the last has a theorem of this type, the first ends with the term `True` and `tail`."""
+    first, second, third = (Forge(BASE + STEP * part) for part in range(3))
+    data = first.module([], is_part=True)
+    first.constant("True")
+    data = first.finish(int.from_bytes(data[88:96], "little")) + tail
+    value = third.constant("True")
+    theorem = third.theorem(["t"], type_, value)
+    return [data, second.module([], is_part=True), third.module([theorem], is_part=True)]
+
+
+def true_of(first: bytes) -> int:
+    """Where the first part has its constant."""
+    return BASE + len(first) - 32
+
+
+def test_a_part_may_point_into_the_parts_below_it():
+    first, *_ = in_parts(0)
+    terms = Terms()
+
+    found = read_parts(in_parts(true_of(first)), terms, version=VERSION).declarations["t",]
+
+    assert terms.node(found.type) == (CONST, ("True",), ())
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        -8, 0, 88, STEP - 8, STEP, STEP + 88, 2 * STEP - 8, 2 * STEP, 2 * STEP + 40_000, 3 * STEP, 1 << 40,
+        "end", "behind the end",
+    ],
+)  # fmt: skip
+def test_a_pointer_that_leads_into_no_part_is_refused(place: int | str):
+    """Before the first, into headers and roots, into the gaps, behind the last."""
+    first, *_ = in_parts(0)
+    offset = place if isinstance(place, int) else len(first) + (0 if place == "end" else 64)
+
+    with pytest.raises(Refused):
+        read_parts(in_parts(BASE + offset), Terms(), version=VERSION)
+
+
+def test_an_object_that_ends_in_the_gap_behind_its_part_is_refused():
+    first, *_ = in_parts(0)
+    one = true_of(first)
+    cut = struct.pack("<iHBBQ", 0, 24, 2, 5, one)
+
+    with pytest.raises(Refused, match="malformed"):
+        read_parts(in_parts(BASE + len(first), tail=cut), Terms(), version=VERSION)
+
+
+@pytest.mark.parametrize("which", [(0,), (0, 1), (0, 2), (1, 2), (0, 2, 1), (0, 1, 1), (0, 1, 2, 2)])
+def test_missing_and_misplaced_parts_are_refused(which: tuple[int, ...]):
+    parts = in_parts(true_of(in_parts(0)[0]))
+
+    with pytest.raises(Refused, match="module"):
+        read_parts([parts[part] for part in which], Terms(), version=VERSION)
+
+
+def test_a_part_of_another_build_is_refused():
+    one, two, three = in_parts(true_of(in_parts(0)[0]))
+    other = three[:40] + b"1" * 40 + three[80:]
+    forge = Forge(BASE + STEP)
+    imports_more = forge.module([], imports=["MiniCore"], is_part=True)
+
+    for parts in ([one, two, other], [one, imports_more, three]):
+        with pytest.raises(Refused, match="of another build"):
+            read_parts(parts, Terms(), version=VERSION)
+
+
+def test_a_single_file_that_says_it_is_a_part_is_refused():
+    """An artifact of agents is one file: what else belongs to it, nobody would have read."""
+    forge = Forge()
+    data = forge.module([forge.theorem(["t"], forge.constant("True"), forge.constant("True"))], is_part=True)
+
+    with pytest.raises(Refused, match="a module is one file"):
+        read(data)

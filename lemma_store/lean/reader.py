@@ -1,0 +1,228 @@
+"""Names, levels, terms and constants out of a region: every object checked to be exactly of the expected form.
+
+Iterative; what is not of that form is `Refused`.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from lemma_store.declarations import SAFE, Declaration, Kind
+from lemma_store.refusals import Refused
+from lemma_store.terms import APP, BVAR, CONST, IMAX, LET, LIT, MAX, PARAM, PROJ, SORT, SUCC, ZERO, Name, Node, Terms
+
+from .regions import Region, Shapes
+
+# Lean keeps the range of loose variables in 20 bits of every term and panics beyond.
+_MAX_BINDERS = 1 << 18
+_MDATA = 10
+_SMALL_ZERO = 1
+# A binder's style is the byte after its three fields and the eight bytes of its hash.
+_STYLE_AT, _STYLES = 8 + 3 * 8 + 8, 4
+
+T = TypeVar("T")
+
+
+class Reader:
+    """Reads one region into `terms`, and remembers what it has read of it."""
+
+    def __init__(self, region: Region, terms: Terms) -> None:
+        self.region = region
+        self._terms = terms
+        self._names: dict[int, Name] = {}
+        self._levels: dict[int, int] = {_SMALL_ZERO: terms.add((ZERO,))}
+        self._exprs: dict[int, int] = {}
+
+    def expect(
+        self, pointer: int, parent: int | None, count: int
+    ) -> tuple[int, int, tuple[int, ...], bytes | memoryview]:
+        """Return what `Region.constructor` does, if the object has `count` fields."""
+        at, tag, fields, scalars = self.region.constructor(pointer, parent)
+        if len(fields) != count:
+            raise Refused(f"an object has {len(fields)} fields where {count} are due")
+        return at, tag, fields, scalars
+
+    def _list(self, pointer: int, parent: int, read: Callable[[int, int], T]) -> tuple[T, ...]:
+        found: list[T] = []
+        while pointer != 1:
+            parent, tag, fields, _ = self.expect(pointer, parent, 2)
+            if tag != 1:
+                raise Refused("a list is malformed")
+            found.append(read(fields[0], parent))
+            pointer = fields[1]
+        return tuple(found)
+
+    def name(self, pointer: int, parent: int) -> Name:
+        """Return a name."""
+        if (known := self._names.get(pointer)) is not None:
+            return known
+        steps: list[tuple[int, str | int]] = []
+        while pointer != 1:
+            if pointer in self._names:
+                break
+            at, tag, fields, _ = self.expect(pointer, parent, 2)
+            if tag not in (1, 2):
+                raise Refused("a name is malformed")
+            part = self.region.string(fields[1], at) if tag == 1 else self.region.number(fields[1], at)
+            steps.append((pointer, part))
+            pointer, parent = fields[0], at
+        name = () if pointer == 1 else self._names[pointer]
+        for place, part in reversed(steps):
+            self._names[place] = name = (*name, part)
+        return name
+
+    def _level(self, pointer: int, parent: int) -> int:
+        levels, words, base = self._levels, self.region.words, self.region.base
+        if pointer not in levels:
+            for place in self.region.reach(pointer, parent, _LEVELS, levels):
+                at = place - base >> 3
+                tag, fields = words[at] >> 56, words[at] >> 48 & 0xFF
+                if tag == _LEVEL_PARAM:
+                    node: Node = (PARAM, self.name(words[at + 1], place - base))
+                else:
+                    node = (_LEVEL_TAGS[tag], *self._built(levels, words[at + 1 : at + 1 + fields]))
+                levels[place] = self._terms.add(node)
+        return levels[pointer]
+
+    def _built(self, memo: dict[int, int], pointers: Iterable[int]) -> list[int]:
+        """Return what has been built already, as everything below an object must be."""
+        try:
+            return [memo[pointer] for pointer in pointers]
+        except KeyError:
+            raise Refused("a pointer points forward") from None
+
+    def _expr(self, pointer: int, parent: int) -> int:
+        exprs, words, base, add = self._exprs, self.region.words, self.region.base, self._terms.add
+        places = self.region.reach(pointer, parent, SHAPES, exprs)
+        try:
+            for place in places:
+                at = place - base >> 3
+                tag = words[at] >> 56
+                if tag == APP:
+                    exprs[place] = add((APP, exprs[words[at + 1]], exprs[words[at + 2]]))
+                elif tag == _MDATA:
+                    exprs[place] = exprs[words[at + 2]]
+                else:
+                    exprs[place] = add(self._node(tag, at))
+        except KeyError:
+            raise Refused("a pointer points forward") from None
+        return exprs[pointer]
+
+    def _node(self, tag: int, at: int) -> Node:
+        exprs, words, offset = self._exprs, self.region.words, at << 3
+        first = words[at + 1]
+        match tag:
+            case 6 | 7:
+                style = self._style(offset, words[at] >> 32 & 0xFFFF)
+                name = self.name(first, offset)
+                return tag, exprs[words[at + 2]], exprs[words[at + 3]], name, style
+            case 0:
+                return BVAR, self._index(first, offset)
+            case 3:
+                return SORT, self._level(first, offset)
+            case 4:
+                return CONST, self.name(first, offset), self._list(words[at + 2], offset, self._level)
+            case 8:
+                below = exprs[words[at + 2]], exprs[words[at + 3]], exprs[words[at + 4]]
+                return LET, *below, self.name(first, offset)
+            case 9:
+                return LIT, self._literal(first, offset)
+            case _:
+                name, index = self.name(first, offset), self.region.number(words[at + 2], offset)
+                return PROJ, name, index, exprs[words[at + 3]]
+
+    def _index(self, pointer: int, parent: int) -> int:
+        index = self.region.number(pointer, parent)
+        if index >= _MAX_BINDERS:
+            raise Refused("a term has more nested binders than Lean counts")
+        return index
+
+    def _style(self, offset: int, size: int) -> int:
+        style = self.region.data[offset + _STYLE_AT] if size > _STYLE_AT else _STYLES
+        if style >= _STYLES:
+            raise Refused("a binder is malformed")
+        return style
+
+    def _literal(self, pointer: int, parent: int) -> int | str:
+        at, tag, fields, _ = self.expect(pointer, parent, 1)
+        if tag not in (0, 1):
+            raise Refused("a literal is malformed")
+        return self.region.number(fields[0], at) if tag == 0 else self.region.string(fields[0], at)
+
+    def _closed(self, pointer: int, parent: int) -> int:
+        term = self._exprs.get(pointer)
+        if term is None:
+            term = self._expr(pointer, parent)
+        if self._terms.loose(term):
+            raise Refused("a term is not closed")
+        return term
+
+    def declaration(self, pointer: int, parent: int) -> Declaration:
+        """Return a constant.
+
+        Raises:
+            Refused: it is malformed, or holds metavariables, free variables or open terms.
+        """
+        region = self.region
+        at, tag, fields, _ = self.expect(pointer, parent, 1)
+        if tag > Kind.RECURSOR:
+            raise Refused("a constant is of no known kind")
+        kind = Kind(tag)
+        at, _, fields, scalars = self.expect(fields[0], at, _FIELDS[kind])
+        head, _, names, _ = self.expect(fields[0], at, 3)
+        return Declaration(
+            kind=kind,
+            name=self.name(names[0], head),
+            params=self.names(names[1], head),
+            type=self._closed(names[2], head),
+            value=self._closed(fields[1], at) if kind in _VALUED else None,
+            is_safe=_is_safe(kind, scalars),
+            hints=self._hints(fields[2], at) if kind is Kind.DEFINITION else None,
+            group=self.group(kind, fields, at),
+            constructors=self.names(fields[4], at) if kind is Kind.INDUCTIVE else (),
+            num_params=region.number(fields[1], at) if kind is Kind.INDUCTIVE else 0,
+        )
+
+    def names(self, pointer: int, parent: int) -> tuple[Name, ...]:
+        """Return a list of names."""
+        return self._list(pointer, parent, self.name)
+
+    def group(self, kind: Kind, fields: tuple[int, ...], at: int) -> tuple[Name, ...]:
+        """Return `Declaration.group` of a constant with these fields."""
+        if kind is Kind.INDUCTIVE:
+            return self.names(fields[3], at)
+        if kind is Kind.CONSTRUCTOR:
+            return (self.name(fields[1], at),)
+        return self.names(fields[1], at) if kind is Kind.RECURSOR else ()
+
+    def _hints(self, pointer: int, parent: int) -> int:
+        _, tag, _, scalars = self.region.constructor(pointer, parent)
+        if tag in (0, 1):
+            return tag
+        if tag != 2 or len(scalars) < 4:
+            raise Refused("a reducibility hint is malformed")
+        return 2 + int.from_bytes(scalars[:4], "little")
+
+
+# By tag and number of fields, where an object's child terms begin and end.
+_LEVELS: Shapes = {0 << 8: (1, 1), 1 << 8 | 1: (1, 2), 2 << 8 | 2: (1, 3), 3 << 8 | 2: (1, 3), 4 << 8 | 1: (1, 1)}
+_LEVEL_TAGS, _LEVEL_PARAM = {0: ZERO, 1: SUCC, 2: MAX, 3: IMAX}, 4
+SHAPES: Shapes = {
+    0 << 8 | 1: (1, 1), 3 << 8 | 1: (1, 1), 4 << 8 | 2: (1, 1), 5 << 8 | 2: (1, 3), 6 << 8 | 3: (2, 4),
+    7 << 8 | 3: (2, 4), 8 << 8 | 4: (2, 5), 9 << 8 | 1: (1, 1), 10 << 8 | 2: (2, 3), 11 << 8 | 3: (3, 4),
+}  # fmt: skip
+_VALUED = (Kind.DEFINITION, Kind.THEOREM, Kind.OPAQUE)
+_FIELDS = {
+    Kind.AXIOM: 1, Kind.DEFINITION: 4, Kind.THEOREM: 3, Kind.OPAQUE: 3, Kind.QUOTIENT: 1, Kind.INDUCTIVE: 6,
+    Kind.CONSTRUCTOR: 5, Kind.RECURSOR: 7,
+}  # fmt: skip
+# Where a kind keeps its `isUnsafe` byte among its scalars.
+_UNSAFE_BYTE = {Kind.AXIOM: 0, Kind.OPAQUE: 0, Kind.INDUCTIVE: 1, Kind.CONSTRUCTOR: 0, Kind.RECURSOR: 1}
+
+
+def _is_safe(kind: Kind, scalars: bytes | memoryview) -> bool:
+    if kind in (Kind.THEOREM, Kind.QUOTIENT):
+        return True
+    where = 0 if kind is Kind.DEFINITION else _UNSAFE_BYTE[kind]
+    if len(scalars) <= where:
+        raise Refused("a constant lacks its safety")
+    return scalars[where] == (SAFE if kind is Kind.DEFINITION else 0)
