@@ -7,6 +7,7 @@ import gc
 import os
 import resource
 import signal
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from math import inf
@@ -16,6 +17,7 @@ from typing import NoReturn
 import msgspec
 
 from .judgement import judge_artifact, judge_composition, judge_statement
+from .lean.footprint import take_copies, written_pages
 from .lean.jobs import frame, read_frame
 from .lean.kernel import KernelLimit
 from .lean.libc import die_with_parent
@@ -34,6 +36,9 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     ask: Ask
     held: list[Held]
     """What its parent has held since it was made."""
+
+    is_studied: bool
+    """Whether to say after the answer which pages of memory were written."""
 
 
 _given = msgspec.msgpack.Decoder(Given)
@@ -54,13 +59,16 @@ class Fork(msgspec.Struct, kw_only=True):
     unheard: list[Held] = []
     """What its parent has held since it was made."""
 
+    is_studied: bool
     deadline: float = inf
     received: bytearray
     is_answered: bool = False
 
 
-def fork_judge(session: Session, *, foreign: Iterable[int]) -> Fork:
+def fork_judge(session: Session, *, foreign: Iterable[int], runs: Iterable[tuple[int, int]], is_studied: bool) -> Fork:
     """Make a fork that waits for its question. It closes `foreign`, the parent's other descriptors.
+
+    Before that it takes copies of its own of `runs` of memory, which it will write.
 
     Raises:
         OSError: there can be no more processes now.
@@ -74,10 +82,30 @@ def fork_judge(session: Session, *, foreign: Iterable[int]) -> Fork:
             os.close(end)
         raise
     if pid == 0:
-        _serve_once(session, question_end, reply_end, foreign=(question, reply, *foreign))
+        _serve_once(session, question_end, reply_end, foreign=(question, reply, *foreign), runs=runs)
     os.close(question_end)
     os.close(reply_end)
-    return Fork(pid=pid, question=question, reply=reply, received=bytearray())
+    return Fork(pid=pid, question=question, reply=reply, received=bytearray(), is_studied=is_studied)
+
+
+def give(fork: Fork, ask: Ask) -> None:
+    """Give a fork its question.
+
+    Raises:
+        OSError: it is gone.
+    """
+    fork.ask, fork.deadline = ask, time.monotonic() + ask.limit_ms / 1000
+    # Other questions write less.
+    fork.is_studied = fork.is_studied and isinstance(ask.task, Artifact)
+    given = Given(ask=ask, held=fork.unheard, is_studied=fork.is_studied)
+    _write_all(fork.question, frame(_answers.encode(given)))
+    close_question(fork)
+
+
+def close_question(fork: Fork) -> None:
+    """Ask a fork nothing more; one that was asked nothing ends."""
+    os.close(fork.question)
+    fork.question = -1
 
 
 def guarded(ask: Ask, work: Callable[[], Answer]) -> Answer:
@@ -90,7 +118,9 @@ def guarded(ask: Ask, work: Callable[[], Answer]) -> Answer:
         return Answer(id=ask.id, status="undecided", reason=str(error) or type(error).__name__)
 
 
-def _serve_once(session: Session, question: int, reply: int, *, foreign: Iterable[int]) -> NoReturn:
+def _serve_once(
+    session: Session, question: int, reply: int, *, foreign: Iterable[int], runs: Iterable[tuple[int, int]]
+) -> NoReturn:
     status = 1
     try:
         die_with_parent(signal.SIGKILL)
@@ -99,10 +129,14 @@ def _serve_once(session: Session, question: int, reply: int, *, foreign: Iterabl
         gc.disable()
         session.terms.branch()
         _limit_memory()
+        take_copies(runs)
         found = read_frame(question)
         if found is not None:
-            ask, held = msgspec.structs.astuple(_given.decode(found))
-            write_all(reply, frame(_answers.encode(guarded(ask, lambda: _judge(session, ask, held)))))
+            given = _given.decode(found)
+            answer = guarded(given.ask, lambda: _judge(session, given.ask, given.held))
+            _write_all(reply, frame(_answers.encode(answer)))
+            if given.is_studied:
+                _write_all(reply, frame(written_pages()))
         status = 0
     except BaseException:  # noqa: BLE001 - a fork must not go on with its parent's work, whatever happens
         traceback.print_exc()
@@ -130,8 +164,7 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (min(pages * resource.getpagesize() + _FORK_BYTES, hard), hard))
 
 
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write `data` to its end."""
+def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

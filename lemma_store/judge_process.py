@@ -22,7 +22,8 @@ import msgspec
 
 from .declarations import Module
 from .description import describe, is_auxiliary
-from .judge_fork import Fork, Given, fork_judge, guarded, write_all
+from .judge_fork import Fork, close_question, fork_judge, give, guarded
+from .lean.footprint import Footprint
 from .lean.jobs import frame, take_frame
 from .lean.libc import die_with_parent
 from .lean.pages import freeze, gather
@@ -63,6 +64,7 @@ class JudgeProcess:
         self._splits: dict[int, int] = {}
         """Handle → process id."""
         self._is_tidy = False
+        self._footprint = Footprint()
 
     def serve(self) -> None:
         """Answer until the other end closes; then kill what still runs."""
@@ -196,21 +198,23 @@ class JudgeProcess:
         if self._spare is None and self._spare_due <= time.monotonic():
             self._spare_due = inf
             with contextlib.suppress(OSError):
-                self._spare = self._new_fork()
+                self._spare = self._new_fork(is_spare=True)
 
-    def _new_fork(self) -> Fork:
+    def _new_fork(self, *, is_spare: bool = False) -> Fork:
         self._tidy()
         if self._held().take_in(self._used):
             freeze()
         self._used.clear()
-        fork = fork_judge(self._held(), foreign=self._foreign())
+        is_studied = self._footprint.is_due()
+        runs = self._footprint.runs if is_spare and not is_studied else ()
+        fork = fork_judge(self._held(), foreign=self._foreign(), runs=runs, is_studied=is_studied)
         self._forks[fork.reply] = fork
         self._selector.register(fork.reply, selectors.EVENT_READ)
         return fork
 
     def _drop_spare(self) -> None:
         if self._spare is not None:
-            self._close_question(self._spare)
+            close_question(self._spare)
         if self._spare is not None or self._spare_due < inf:
             self._spare_due = time.monotonic() + _QUIET_S
         self._spare = None
@@ -222,27 +226,22 @@ class JudgeProcess:
         fork, self._spare, self._spare_due = self._spare, None, time.monotonic() + _QUIET_S
         try:
             fork = fork or self._new_fork()
-            fork.ask, fork.deadline = ask, time.monotonic() + ask.limit_ms / 1000
-            write_all(fork.question, frame(_answers.encode(Given(ask=ask, held=fork.unheard))))
-            self._close_question(fork)
+            give(fork, ask)
         except OSError as error:
             self._answer(Answer(id=ask.id, status="undecided", reason=str(error)))
             if fork is not None:
                 fork.is_answered = True
 
-    def _close_question(self, fork: Fork) -> None:
-        os.close(fork.question)
-        fork.question = -1
-
     def _collect(self, reply: int) -> None:
         fork = self._forks[reply]
         data = os.read(reply, _CHUNK_BYTES)
         fork.received += data
-        answer = None if fork.is_answered else take_frame(fork.received)
-        if answer is not None:
-            # It has nothing more to say, and its end takes time.
+        if not fork.is_answered and (answer := take_frame(fork.received)) is not None:
+            # Its end takes time.
             fork.is_answered = True
             self._link.sendall(frame(answer))
+        if fork.is_answered and fork.is_studied and (pages := take_frame(fork.received)) is not None:
+            self._footprint.learn(pages)
         if not data:
             self._forget(fork)
 
@@ -251,7 +250,7 @@ class JudgeProcess:
         os.close(fork.reply)
         del self._forks[fork.reply]
         if fork.question >= 0:
-            self._close_question(fork)
+            close_question(fork)
         if fork is self._spare:
             self._spare = None
         _, status = os.waitpid(fork.pid, 0)

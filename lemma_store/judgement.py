@@ -3,7 +3,7 @@
 The process that runs this forked from one that holds accepted terms only, and ends with the answer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -208,12 +208,9 @@ class _Bench:
         return {names[0] for names in found if names}
 
     def _rename(self, unit: Unit, names: dict[Name, Name]) -> dict[Name, Declaration]:
-        def new(name: Name) -> Name:
-            return names.get(name, name)
-
         memo: dict[int, int] = {}
         renamed = [
-            _renamed(item, new, lambda term: self._session.terms.rename(term, new, memo))
+            _renamed(item, names, lambda term: self._session.terms.rename(term, names, memo))
             for item in (*unit.members.values(), *unit.extras.values())
         ]
         found = {item.name: item for item in renamed}
@@ -242,7 +239,10 @@ def _core(item: Declaration) -> tuple[Any, ...]:
     return item.kind, item.params, item.type, item.value, item.group, item.constructors
 
 
-def _renamed(item: Declaration, new: Callable[[Name], Name], rename: Callable[[int], int]) -> Declaration:
+def _renamed(item: Declaration, names: Mapping[Name, Name], rename: Callable[[int], int]) -> Declaration:
+    def new(name: Name) -> Name:
+        return names.get(name, name)
+
     return msgspec.structs.replace(
         item,
         name=new(item.name),

@@ -17,8 +17,8 @@ A term is an index into `Terms`. Its node is a tuple whose first item is a tag:
 Metadata is dropped on reading: the kernel ignores it. Free variables and metavariables have no node.
 """
 
-import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 BVAR, SORT, CONST, APP, LAM, PI, LET, LIT, PROJ = 0, 3, 4, 5, 6, 7, 8, 9, 11
@@ -38,10 +38,11 @@ _CHILDREN: Mapping[int, slice] = {
     LET: slice(1, 4), LIT: slice(0, 0), PROJ: slice(3, 4), ZERO: slice(0, 0), SUCC: slice(1, 2),
     MAX: slice(1, 3), IMAX: slice(1, 3), PARAM: slice(0, 0),
 }  # fmt: skip
-_NAMED = (CONST, PROJ)
+_NAMED, _PAIRS = (CONST, PROJ), (APP, LAM, PI)
 _APP_LABEL = b"5"
 # How many binders stand above the last child.
 _BINDS: Mapping[int, int] = {LAM: 1, PI: 1, LET: 1}
+_MAX_ORDERS = 32
 
 
 def dotted(name: Name) -> str:
@@ -67,12 +68,12 @@ class Terms:
         self._index: dict[Node, int] = {}
         self._settled: dict[Node, int] = {}
         """The index of terms from before `branch`."""
-        self._below: list[tuple[int, ...]] = []
-        """Child terms, which come before their parents."""
         self._open: list[int] = []
         self._constants: dict[int, frozenset[Name]] = {}
+        self._orders: dict[int, list[int]] = {}
+        """Of a few roots: the terms below, children first."""
 
-    def _again(self, node: Node, below: list[int]) -> int:
+    def _again(self, node: Node, below: Sequence[int]) -> int:
         if node[0] == CONST:
             return self.add((CONST, node[1], tuple(below)))
         where = _CHILDREN[node[0]]
@@ -88,14 +89,13 @@ class Terms:
             return found
         open_ = self._open
         term = index[node] = len(open_)
-        if node[0] == APP:
-            below: tuple[int, ...] = node[1:]
-            open_.append(max(open_[below[0]], open_[below[1]]))
+        if node[0] in _PAIRS:
+            left: int = node[1]
+            right: int = node[2]
+            open_.append(max(open_[left], open_[right] - (node[0] != APP)))
         else:
-            below = children(node)
-            open_.append(self._measure(node, below))
+            open_.append(self._measure(node, children(node)))
         self.nodes.append(node)
-        self._below.append(below)
         return term
 
     def branch(self) -> None:
@@ -126,13 +126,23 @@ class Terms:
         """Return the terms below `roots`, and these, without going into those in `without`."""
         seen = set(roots)
         stack = list(seen)
-        below = self._below
+        nodes = self.nodes
         while stack:
-            for child in below[stack.pop()]:
+            node = nodes[stack.pop()]
+            for child in node[1:] if node[0] == APP else children(node):
                 if child not in seen and child not in without:
                     seen.add(child)
                     stack.append(child)
         return seen
+
+    def _order(self, root: int) -> list[int]:
+        """Return the terms below `root`, and it, children first: as they came in."""
+        found = self._orders.get(root)
+        if found is None:
+            if len(self._orders) == _MAX_ORDERS:
+                self._orders.clear()
+            found = self._orders[root] = sorted(self._reach([root], ()))
+        return found
 
     def constants(self, *roots: int) -> set[Name]:
         """Return the names of all constants below `roots`, structures of projections included."""
@@ -141,29 +151,48 @@ class Terms:
     def _constants_below(self, root: int) -> frozenset[Name]:
         found = self._constants.get(root)
         if found is None:
-            found = frozenset(node[1] for node in self.walk(root) if node[0] in _NAMED)
-            self._constants[root] = found
+            nodes = map(self.nodes.__getitem__, self._order(root))
+            found = self._constants[root] = frozenset([node[1] for node in nodes if node[0] in _NAMED])
         return found
 
-    def fold(self, root: int, build: Callable[[Node, list[Any]], Any], memo: dict[int, Any]) -> Any:
-        """Return `build(node, results of its children)` for `root`, each term visited once, children first."""
+    def fold(
+        self, root: int, apply: Callable[[Any, Any], Any], build: Callable[[Node, list[Any]], Any], memo: dict[int, Any]
+    ) -> Any:
+        """Return the result for `root`, each term visited once, children first.
+
+        An application, which most terms are, becomes `apply` of its parts' results, another term
+        `build(node, results of its children)`.
+        """
         if root not in memo:
-            nodes, below = self.nodes, self._below
-            for term in sorted(self._reach([root], memo)):
-                memo[term] = build(nodes[term], [memo[child] for child in below[term]])
+            nodes = self.nodes
+            for term in self._orders.get(root) or sorted(self._reach([root], memo)):
+                node = nodes[term]
+                if term in memo:
+                    continue
+                if node[0] == APP:
+                    memo[term] = apply(memo[node[1]], memo[node[2]])
+                else:
+                    memo[term] = build(node, [memo[child] for child in children(node)])
         return memo[root]
 
-    def rename(self, root: int, new_name: Callable[[Name], Name], memo: dict[int, int]) -> int:
-        """Return `root` with every constant and projection structure renamed."""
-        if all(new_name(name) == name for name in self._constants_below(root)):
+    def rename(self, root: int, names: Mapping[Name, Name], memo: dict[int, int]) -> int:
+        """Return `root` with the constants and projection structures in `names` renamed; `memo` is for these names."""
+        constants, nodes = self._constants_below(root), self.nodes
+        if names.keys().isdisjoint(constants):
             return root
-
-        def build(node: Node, below: list[int]) -> int:
+        for term in self._order(root):
+            node = nodes[term]
+            if term in memo:
+                continue
             if node[0] == APP:
-                return self.add((APP, *below))
-            return self._again((node[0], new_name(node[1]), *node[2:]) if node[0] in _NAMED else node, below)
-
-        return self.fold(root, build, memo)
+                left, right = memo[node[1]], memo[node[2]]
+                memo[term] = term if left == node[1] and right == node[2] else self.add((APP, left, right))
+            else:
+                if node[0] in _NAMED and node[1] in names:
+                    node = (node[0], names[node[1]], *node[2:])
+                memo[term] = self._again(node, [memo[child] for child in children(node)])
+        self._constants[memo[root]] = frozenset([names.get(name, name) for name in constants])
+        return memo[root]
 
     def spine(self, term: int) -> tuple[int, list[int]]:
         """Return the head and the arguments of an application; a head alone has none."""
@@ -228,11 +257,14 @@ class Terms:
         """
         position = {param: at for at, param in enumerate(params)}
 
-        def build(node: Node, below: list[bytes]) -> bytes:
-            label = _APP_LABEL if node[0] == APP else _label(node, position, name_of).encode("utf-8", "surrogatepass")
-            return hashlib.sha256(label + b"".join(below)).digest()
+        def apply(function: bytes, argument: bytes) -> bytes:
+            return sha256(_APP_LABEL + function + argument).digest()
 
-        return self.fold(root, build, {} if memo is None else memo)
+        def build(node: Node, below: list[bytes]) -> bytes:
+            label = _label(node, position, name_of).encode("utf-8", "surrogatepass")
+            return sha256(label + b"".join(below)).digest()
+
+        return self.fold(root, apply, build, {} if memo is None else memo)
 
 
 def _label(node: Node, position: Mapping[Name, int], name_of: Callable[[Name], Name]) -> str:

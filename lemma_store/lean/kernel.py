@@ -11,7 +11,7 @@ from typing import Any
 
 from lemma_store.declarations import Declaration, Kind
 from lemma_store.refusals import Refused
-from lemma_store.terms import APP, IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms, dotted
+from lemma_store.terms import IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms, dotted
 
 from .objects import Objects
 
@@ -94,7 +94,7 @@ class Kernel:
 
     def build(self, term: int) -> int:
         """Return the Lean object of `term`."""
-        return self._terms.fold(term, self._object, self._built)
+        return self._terms.fold(term, self._objects.application, self._object, self._built)
 
     def _name(self, name: Name) -> int:
         known = self._names.get(name)
@@ -110,8 +110,6 @@ class Kernel:
 
     def _object(self, node: Node, below: list[Any]) -> int:
         make = self._objects
-        if node[0] == APP:
-            return make.application(*below)
         match node[0]:
             case 0:
                 return make.call("lean_expr_mk_bvar", make.number(node[1]))

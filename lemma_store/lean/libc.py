@@ -5,12 +5,13 @@ import os
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+_libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
 _MMAP, _MPROTECT, _MUNMAP, _MREMAP, _MADVISE = 9, 10, 11, 25, 28
 _READ, _WRITE, _EXECUTE = 1, 2, 4
 _MAP_PRIVATE, _MAP_ANONYMOUS = 2, 32
 _MREMAP_MAYMOVE, _MREMAP_FIXED = 1, 2
-_MADV_HUGEPAGE, _MADV_COLLAPSE = 14, 25
+_MADV_HUGEPAGE, _MADV_POPULATE_WRITE, _MADV_COLLAPSE = 14, 23, 25
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
@@ -85,6 +86,11 @@ def ask_for_large_pages(address: int, size: int) -> None:
 def collapse(address: int, size: int) -> None:
     """Put memory into as large pages as there are. Raises OSError when not all of it could be."""
     syscall(_MADVISE, address, size, _MADV_COLLAPSE)
+
+
+def populate(address: int, size: int) -> None:
+    """Bring in memory as if it had been written, as far as it is there and the kernel knows how."""
+    _libc.madvise(address, size, _MADV_POPULATE_WRITE)
 
 
 def make_executable(address: int, size: int) -> None:

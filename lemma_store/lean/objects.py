@@ -79,7 +79,7 @@ def _tag(address: int) -> int:
 
 def _keep(address: int) -> int:
     # A count of zero marks a persistent object: the runtime neither counts nor frees it.
-    if not address & 1:
+    if not address & 1 and _counts[address >> 2]:  # a write would copy a page that a fork shares
         _counts[address >> 2] = 0
     return address
 

@@ -3,18 +3,36 @@
 Iterative; what is not of that form is `Refused`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeVar
 
 from lemma_store.declarations import SAFE, Declaration, Kind
 from lemma_store.refusals import Refused
-from lemma_store.terms import APP, BVAR, CONST, IMAX, LET, LIT, MAX, PARAM, PROJ, SORT, SUCC, ZERO, Name, Node, Terms
+from lemma_store.terms import (
+    APP,
+    BVAR,
+    CONST,
+    IMAX,
+    LAM,
+    LET,
+    LIT,
+    MAX,
+    PARAM,
+    PI,
+    PROJ,
+    SORT,
+    SUCC,
+    ZERO,
+    Name,
+    Node,
+    Terms,
+)
 
-from .regions import Region, Shapes
+from .regions import Region, Shapes, shape
 
 # Lean keeps the range of loose variables in 20 bits of every term and panics beyond.
 _MAX_BINDERS = 1 << 18
-_MDATA = 10
+_BINDERS, _MDATA = (LAM, PI), 10
 _SMALL_ZERO = 1
 # A binder's style is the byte after its three fields and the eight bytes of its hash.
 _STYLE_AT, _STYLES = 8 + 3 * 8 + 8, 4
@@ -79,42 +97,28 @@ class Reader:
                 if tag == _LEVEL_PARAM:
                     node: Node = (PARAM, self.name(words[at + 1], place - base))
                 else:
-                    node = (_LEVEL_TAGS[tag], *self._built(levels, words[at + 1 : at + 1 + fields]))
+                    node = (_LEVEL_TAGS[tag], *map(levels.__getitem__, words[at + 1 : at + 1 + fields]))
                 levels[place] = self._terms.add(node)
         return levels[pointer]
 
-    def _built(self, memo: dict[int, int], pointers: Iterable[int]) -> list[int]:
-        """Return what has been built already, as everything below an object must be."""
-        try:
-            return [memo[pointer] for pointer in pointers]
-        except KeyError:
-            raise Refused("a pointer points forward") from None
-
     def _expr(self, pointer: int, parent: int) -> int:
         exprs, words, base, add = self._exprs, self.region.words, self.region.base, self._terms.add
-        places = self.region.reach(pointer, parent, SHAPES, exprs)
-        try:
-            for place in places:
-                at = place - base >> 3
-                tag = words[at] >> 56
-                if tag == APP:
-                    exprs[place] = add((APP, exprs[words[at + 1]], exprs[words[at + 2]]))
-                elif tag == _MDATA:
-                    exprs[place] = exprs[words[at + 2]]
-                else:
-                    exprs[place] = add(self._node(tag, at))
-        except KeyError:
-            raise Refused("a pointer points forward") from None
+        for place in self.region.reach(pointer, parent, SHAPES, exprs):
+            at = place - base >> 3
+            tag = words[at] >> 56
+            if tag == APP:
+                exprs[place] = add((APP, exprs[words[at + 1]], exprs[words[at + 2]]))
+            elif tag in _BINDERS:
+                name, style = self.name(words[at + 1], at << 3), self._style(at << 3)
+                exprs[place] = add((tag, exprs[words[at + 2]], exprs[words[at + 3]], name, style))
+            else:
+                exprs[place] = exprs[words[at + 2]] if tag == _MDATA else add(self._node(tag, at))
         return exprs[pointer]
 
     def _node(self, tag: int, at: int) -> Node:
         exprs, words, offset = self._exprs, self.region.words, at << 3
         first = words[at + 1]
         match tag:
-            case 6 | 7:
-                style = self._style(offset, words[at] >> 32 & 0xFFFF)
-                name = self.name(first, offset)
-                return tag, exprs[words[at + 2]], exprs[words[at + 3]], name, style
             case 0:
                 return BVAR, self._index(first, offset)
             case 3:
@@ -136,8 +140,8 @@ class Reader:
             raise Refused("a term has more nested binders than Lean counts")
         return index
 
-    def _style(self, offset: int, size: int) -> int:
-        style = self.region.data[offset + _STYLE_AT] if size > _STYLE_AT else _STYLES
+    def _style(self, offset: int) -> int:
+        style = self.region.data[offset + _STYLE_AT]
         if style >= _STYLES:
             raise Refused("a binder is malformed")
         return style
@@ -203,12 +207,16 @@ class Reader:
         return 2 + int.from_bytes(scalars[:4], "little")
 
 
-# By tag and number of fields, where an object's child terms begin and end.
-_LEVELS: Shapes = {0 << 8: (1, 1), 1 << 8 | 1: (1, 2), 2 << 8 | 2: (1, 3), 3 << 8 | 2: (1, 3), 4 << 8 | 1: (1, 1)}
+# The constructors of levels and terms, each with its scalars: a hash, and of a binder its style.
 _LEVEL_TAGS, _LEVEL_PARAM = {0: ZERO, 1: SUCC, 2: MAX, 3: IMAX}, 4
+_LEVELS: Shapes = {
+    **shape(0, 0, 8, 0, 0), **shape(1, 1, 8, 0, 1), **shape(2, 2, 8, 0, 2), **shape(3, 2, 8, 0, 2),
+    **shape(_LEVEL_PARAM, 1, 8, 0, 0),
+}  # fmt: skip
 SHAPES: Shapes = {
-    0 << 8 | 1: (1, 1), 3 << 8 | 1: (1, 1), 4 << 8 | 2: (1, 1), 5 << 8 | 2: (1, 3), 6 << 8 | 3: (2, 4),
-    7 << 8 | 3: (2, 4), 8 << 8 | 4: (2, 5), 9 << 8 | 1: (1, 1), 10 << 8 | 2: (2, 3), 11 << 8 | 3: (3, 4),
+    **shape(BVAR, 1, 8, 0, 0), **shape(SORT, 1, 8, 0, 0), **shape(CONST, 2, 8, 0, 0), **shape(APP, 2, 8, 0, 2),
+    **shape(LAM, 3, 9, 1, 3), **shape(PI, 3, 9, 1, 3), **shape(LET, 4, 9, 1, 4), **shape(LIT, 1, 8, 0, 0),
+    **shape(_MDATA, 2, 8, 1, 2), **shape(PROJ, 3, 8, 2, 3),
 }  # fmt: skip
 _VALUED = (Kind.DEFINITION, Kind.THEOREM, Kind.OPAQUE)
 _FIELDS = {

@@ -12,7 +12,7 @@ into earlier ones too. They are read as one region in which headers and gaps hol
 import array
 import struct
 from bisect import bisect_right
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from lemma_store.refusals import Refused
 
@@ -26,12 +26,19 @@ _STEP_BYTES = 1 << 16
 _ARRAY, _STRING, _BIG = 246, 249, 250
 _LAST_CONSTRUCTOR = 244
 _MAX_LIMBS = 1 << 12
+_FORWARD = "a pointer points forward"
 _HEAD = struct.Struct("<HBB")
 _POINTERS = {count: struct.Struct(f"<{count}Q") for count in range(256)}
 
-Shapes = Mapping[int, tuple[int, int]]
-"""What may stand where terms are due: by tag × 256 + number of fields, where the child terms begin and end, in words
-from the object's head."""
+Shapes = Mapping[int, tuple[int, int, int]]
+"""What may stand where terms are due: by the upper half of its head, the object's size in bytes, and where the child
+terms begin and end, in words from the head."""
+
+
+def shape(tag: int, fields: int, scalar_bytes: int, begin: int, end: int) -> Shapes:
+    """Return the shape of a constructor, whose child terms are fields `begin` to `end` of all."""
+    size = 8 + 8 * fields + (scalar_bytes + 7 & ~7)
+    return {tag << 24 | fields << 16 | size: (size, 1 + begin, 1 + end)}
 
 
 def part_starts(heads: Sequence[bytes], sizes: Sequence[int]) -> list[int]:
@@ -96,35 +103,39 @@ class Region:
             raise Refused("an object ends after the file")
         return int.from_bytes(self.data[offset : offset + 8], "little")
 
-    def reach(self, pointer: int, parent: int, shapes: Shapes, known: Container[int]) -> list[int]:
-        """Return the pointers of `pointer` and the constructor objects below it in ascending order, but none `known`.
+    def reach(self, pointer: int, parent: int, shapes: Shapes, results: dict[int, int]) -> list[int]:
+        """Return the pointers of `pointer` and the constructor objects below it in ascending order: children first.
 
-        Each must be of one of the `shapes`. That children come first is for the caller to see when it builds them.
+        Each must be of one of the `shapes`. Those with a result already are left out; the others get one of 0, which is
+        for the caller to replace.
         """
         base, words, size, is_whole = self.base, self.words, len(self.data), len(self._starts) == 1
         if pointer - base >= parent:
-            raise Refused("a pointer points forward")
-        found: set[int] = set()
-        stack = [pointer]
-        while stack:
-            place = stack.pop()
-            if place in found or place in known:
-                continue
-            found.add(place)
+            raise Refused(_FORWARD)
+        if pointer in results:
+            return []
+        results[pointer] = 0
+        found = [pointer]
+        for place in found:  # it grows meanwhile
             offset = place - base
             end = size if is_whole else self._end(offset)
             if offset & 7 or not HEADER_BYTES <= offset <= end - 8:
                 raise Refused("a pointer leaves its region")
             at = offset >> 3
-            head = words[at]
-            children = shapes.get(head >> 48)
-            if children is None:
+            found_shape = shapes.get(words[at] >> 32)
+            if found_shape is None:
                 raise Refused("a term is malformed, or holds a free variable or a metavariable")
-            extent = head >> 32 & 0xFFFF
-            if extent < 8 + (head >> 45 & 0x7F8) or offset + extent > end:
-                raise Refused("a constructor object is malformed")
-            stack += words[at + children[0] : at + children[1]]
-        return sorted(found)
+            extent, begin, child_end = found_shape
+            if offset + extent > end:
+                raise Refused("an object ends after the file")
+            for child in words[at + begin : at + child_end]:
+                if child >= place:
+                    raise Refused(_FORWARD)
+                if child not in results:
+                    results[child] = 0
+                    found.append(child)
+        found.sort()
+        return found
 
     def constructor(
         self, pointer: int, parent: int | None = None
