@@ -10,6 +10,7 @@ from .proving import Simp, Tactics, any_of, theorem
 from .rippling import Rippling
 from .search import Outcome, prove
 from .statements import Statement
+from .steps import stepwise
 from .strategies import Strategy, simp_sets
 from .subgoals import Hint
 
@@ -17,13 +18,15 @@ LOG = structlog.get_logger()
 
 
 def hinted_proof(knowledge: Knowledge, hint: Hint, statement: Statement, *, is_exact: bool) -> str:
-    """Proof text that follows a hint, exactly, or with all lemmas and room for case splits."""
+    """Proof text that follows a hint, exactly, or step by step, or with all lemmas and room for case splits."""
     tactics = Tactics(statement, knowledge.theory)
     if is_exact:
         simp = knowledge.exactly(hint.rules, splits=hint.tests)
         return tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[0]
+    told = stepwise(hint, tactics, knowledge.theory, knowledge.exactly(hint.rules, splits=hint.tests))
     simp = knowledge.simp(knowledge.rules(statement))
-    return any_of(tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[:2])
+    loose = tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[:2]
+    return any_of([told, *loose] if told else loose)
 
 
 class Attacker:

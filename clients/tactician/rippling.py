@@ -13,11 +13,13 @@ from .proving import Tactics, Variable, recursive_positions
 from .rewriting import TRUE, Rewriter, as_equation
 from .statements import Statement
 from .subgoals import (
+    LEAF,
     MOST_CASES,
     MOST_TESTS,
     Equation,
     Hint,
     Hypothesis,
+    Step,
     Subgoal,
     as_goal,
     assuming,
@@ -66,6 +68,7 @@ class Rippling:
         self._budget = 0
         self._split: list[str] = []
         self._used: set[str] = set()
+        self._steps: list[Step] = []
         self._tests = 0
         self._stuck: list[Subgoal] | None = None
         self._untested: Subgoal | None = None
@@ -117,12 +120,14 @@ class Rippling:
             rules=frozenset(self._used),
             tests=self._tests,
             is_deep=any(name not in names for name in split),
+            steps=tuple(self._steps),
         )
 
     def _attempt(self, goals: list[Subgoal]) -> bool:
         self._budget = BUDGET
         self._split = []
         self._used = set()
+        self._steps = []
         self._tests = 0
         return all(self._solve(goal) for goal in goals)
 
@@ -165,13 +170,16 @@ class Rippling:
             put(item.left, item.right, item.conditions)
         facts = self._take_facts(goal.facts, rewriter)
         if facts is None:
+            self._steps.append(LEAF)
             return True
         for item in goal.hypotheses:
             self._add_reduced(item, rewriter)
         left, right = rewriter.normal(goal.left), rewriter.normal(goal.right)
         if left == right:
+            self._steps.append(LEAF)
             return True
         if (pairs := self._decomposed(left, right)) is not None:
+            self._steps.append(Step("pairs", len(pairs)))
             return self._all([with_sides(goal, one, other) for one, other in pairs])
         goal = with_sides(goal, left, right)
         everything = Term("all", (left, right, *(side for fact in facts for side in fact)))
@@ -179,6 +187,7 @@ class Rippling:
         if condition is not None and goal.tests > 0:
             self._tests = max(self._tests, MOST_TESTS - goal.tests + 1)
             self._untested = self._untested or with_facts(goal, facts)
+            self._steps.append(Step("test", 2, condition))
             return self._all([assuming(goal, facts) for facts in decisions(condition)])
         return self._by_cases(goal, facts)
 
@@ -220,7 +229,9 @@ class Rippling:
         kind = goal.kinds[name]
         assert isinstance(kind, Term)
         self._split.append(name)
-        values = self._values(self._theory.datatypes[kind.head], kind, name)
+        datatype = self._theory.datatypes[kind.head]
+        values = self._values(datatype, kind, name)
+        self._steps.append(Step("cases", len(datatype.constructors), Term(name), kind.head))
         return self._all([specialised(goal, Term(name), value, fields) for value, fields in values])
 
     def _taken_apart(self, goal: Subgoal, facts: list[Equation]) -> str | None:
