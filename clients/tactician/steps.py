@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from .connectives import FALSE, TRUE, as_equation
 from .printing import show
 from .proving import Simp, Tactics
-from .rewriting import FALSE, TRUE, as_equation
 from .subgoals import Hint, Step, freed, plain
 from .terms import Expr, Term, replace
 from .theory import Datatype, Theory

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import msgspec
 
+from .connectives import FALSE, TRUE, as_equation
 from .goals import Goal
 from .ordering import FIXED
-from .rewriting import FALSE, TRUE, as_equation
 from .statements import Statement
 from .terms import Binding, Expr, Match, Term, replace, substitute, subterms, var, variables
 
@@ -96,6 +96,20 @@ def conjuncts(left: Expr, right: Expr) -> list[Equation] | None:
     if isinstance(left, Term) and (left.head, right) in {("Bool.and", TRUE), ("Bool.or", FALSE)}:
         return [(arg, right) for arg in left.args]
     return None
+
+
+def is_built(expr: Expr, constructors: Container[str]) -> bool:
+    """Whether a constructor, or a proposition that is decided, is on top."""
+    return isinstance(expr, Term) and (expr.head in constructors or expr.head in {"True", "False"})
+
+
+def decomposed(left: Expr, right: Expr, constructors: Container[str]) -> list[Equation] | None:
+    """Argument pairs when both sides are built by the same constructor (of at least one argument)."""
+    if not isinstance(left, Term) or not isinstance(right, Term) or left.head not in constructors:
+        return None
+    if left.head != right.head or len(left.args) != len(right.args):
+        return None
+    return list(zip(left.args, right.args, strict=True)) or None
 
 
 def is_quantifier_free(expr: Expr) -> bool:
