@@ -16,6 +16,9 @@ from .theory import Datatype, Theory
 MOST_CASES = 24
 """Cases of one proof; with more the text grows long and seldom helps."""
 
+LONGEST = 6_000
+"""Characters of such a proof: it stands beside others in one text, which has a limit."""
+
 
 class TooLong(Exception):
     """There are more cases than anybody wants to check."""
@@ -26,9 +29,10 @@ def stepwise(hint: Hint, tactics: Tactics, theory: Theory, simp: Simp) -> str | 
     if not any(step.kind in {"test", "cases"} for step in hint.steps):
         return None
     try:
-        return tactics.intro() + _Telling(hint, tactics, theory, _finish(simp)).text()
+        text = tactics.intro() + _Telling(hint, tactics, theory, _finish(simp)).text()
     except (TooLong, StopIteration):
         return None
+    return text if len(text) <= LONGEST else None
 
 
 def _finish(simp: Simp) -> str:
