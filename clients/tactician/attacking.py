@@ -7,9 +7,11 @@ import structlog
 from .desk import Desk, Lease
 from .knowledge import Knowledge, Part
 from .proving import Simp, Tactics, any_of, theorem
+from .rewriting import Heads
 from .rippling import Rippling
 from .search import Outcome, prove
 from .statements import Statement
+from .steps import stepwise
 from .strategies import Strategy, simp_sets
 from .subgoals import Hint
 
@@ -17,13 +19,15 @@ LOG = structlog.get_logger()
 
 
 def hinted_proof(knowledge: Knowledge, hint: Hint, statement: Statement, *, is_exact: bool) -> str:
-    """Proof text that follows a hint, exactly, or with all lemmas and room for case splits."""
+    """Proof text that follows a hint, exactly, or step by step, or with all lemmas and room for case splits."""
     tactics = Tactics(statement, knowledge.theory)
     if is_exact:
         simp = knowledge.exactly(hint.rules, splits=hint.tests)
         return tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[0]
+    told = stepwise(hint, tactics, knowledge.theory, knowledge.exactly(hint.rules, splits=hint.tests))
     simp = knowledge.simp(knowledge.rules(statement))
-    return any_of(tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[:2])
+    loose = tactics.suggested(simp, hint.variable, hint.cases, is_deep=hint.is_deep)[:2]
+    return any_of([told, *loose] if told else loose)
 
 
 class Attacker:
@@ -33,21 +37,22 @@ class Attacker:
         self._desk = desk
         self._strategy = strategy
         self._tried: dict[str, set[tuple[tuple[str, ...], str, int]]] = {}
-        self._rippled: dict[str, int] = {}
+        self._rippled: dict[str, tuple[int, frozenset[Heads] | None]] = {}
 
     def hint(self, part: Part) -> Hint | None:
-        """How rewriting proves the part, asked once for each set of rules."""
+        """How rewriting proves the part, asked once for each set of rules that may matter to it."""
         knowledge = self._desk.knowledge
-        if (
-            not self._strategy.rewrites
-            or part.statement is None
-            or self._rippled.get(part.node) == knowledge.rewriter.count
-        ):
+        if not self._strategy.rewrites or part.statement is None:
             return None
-        self._rippled[part.node] = knowledge.rewriter.count
-        return Rippling(knowledge.rewriter, knowledge.theory).hint_for(
-            part.statement, Tactics(part.statement, knowledge.theory)
-        )
+        count, stuck = self._rippled.get(part.node, (-1, None))
+        if count == knowledge.rewriter.count:
+            return None
+        if stuck is not None and not knowledge.rewriter.concerns(stuck, since=count):
+            return None
+        rippling = Rippling(knowledge.rewriter, knowledge.theory)
+        found = rippling.hint_for(part.statement, Tactics(part.statement, knowledge.theory))
+        self._rippled[part.node] = knowledge.rewriter.count, rippling.stuck if found is None else None
+        return found
 
     async def follow(self, hint: Hint, part: Part, *, lease: Lease | None) -> bool:
         """Do in Lean what rewriting did, first with the same rules, then with all and with case splits."""

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from .compiling import Undefined
 from .evaluation import CALLS_PER_RUN, Evaluator, Value, limits
-from .exploration import compositions
 from .statements import Statement
 from .terms import Expr, Term, arrow_parts, substitute
 
@@ -89,3 +88,14 @@ class Enumeration:
             fields = tuple(substitute(arg, params) for arg in item.args)
             for values in self._of_size(fields, size - 1):
                 yield (tag, *values)
+
+
+def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Ordered sums of positive numbers."""
+    if parts == 1:
+        if total >= 1:
+            yield (total,)
+        return
+    for first in range(1, total - parts + 2):
+        for rest in compositions(total - first, parts - 1):
+            yield (first, *rest)

@@ -21,6 +21,12 @@ CALLS_PER_RUN = 4_000
 CALLS_PER_SEARCH = 40_000
 """Calls that a search for a witness may make."""
 
+POOL = 120
+"""Random values of each type and size that tests choose from: choosing is much cheaper than making."""
+
+RENEWED = 0.1
+"""How often a value that is chosen is made anew, so that what all of them hide comes to light in time."""
+
 _LIMITS = (RecursionError, Undefined, MemoryError, OverflowError)
 
 
@@ -43,6 +49,7 @@ class Evaluator:
         }
         self.has_integers = theory.has_integers()
         self.broken: set[str] = set()
+        self._pools: dict[tuple[Expr, int], list[Value]] = {}
         self._compile_all()
 
     def _compile_all(self) -> None:
@@ -111,6 +118,18 @@ class Evaluator:
         if datatype is None:
             return rng.randint(0, 2)
         return self._random_data(datatype, kind, size, rng)
+
+    def chosen_value(self, kind: Expr, size: int, rng: random.Random) -> Value:
+        """One of a number of random values that were made before; functions are made anew."""
+        if arrow_parts(kind)[0]:
+            return self.random_value(kind, size, rng)
+        pool = self._pools.get((kind, size))
+        if pool is None:
+            pool = self._pools[kind, size] = [self.random_value(kind, size, rng) for _ in range(POOL)]
+        at = int(rng.random() * POOL)
+        if rng.random() < RENEWED:
+            pool[at] = self.random_value(kind, size, rng)
+        return pool[at]
 
     def term(self, value: Value, kind: Expr) -> Expr:
         """A value as a term, for people to read."""
@@ -198,7 +217,7 @@ def find_witness(
     for index in range(tests):
         evaluator.fuel[0] = start = min(left, CALLS_PER_RUN)
         try:
-            values = [evaluator.random_value(kind, 1 + index % 5, rng) for _, kind in statement.binders]
+            values = [evaluator.chosen_value(kind, 1 + index % 5, rng) for _, kind in statement.binders]
             if not holds(*values):
                 return dict(zip(names, values, strict=True))
             useful += 1

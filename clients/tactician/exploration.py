@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import msgspec
 
 from .definitions import Names
+from .enumeration import compositions
 from .evaluation import Evaluator, Value, limits
-from .rewriting import Precedence
+from .ordering import Precedence
 from .statements import Statement, close_statement, with_types
 from .terms import Expr, Term, arrow_parts, match, rename_apart, size, var, variables
 from .theory import Theory
@@ -115,16 +116,21 @@ class Exploration:
         try:
             if operation.is_var:
                 inputs = [self._vocabulary.values[operation.head], *inputs]
-            vector = tuple(self._run(operation, values) for values in zip(*inputs, strict=True))
+            vector = self._run(operation, inputs)
         except limits():
             return None
-        if any(type(value) is int and value > LARGEST_INT for value in vector):
+        if type(vector[0]) is int and max(vector) > LARGEST_INT:
             return None
         return vector
 
-    def _run(self, operation: Operation, values: tuple[Value, ...]) -> Value:
-        self._evaluator.fuel[0] = CALLS_PER_TERM
-        return operation.run(*values)
+    def _run(self, operation: Operation, inputs: list[Vector]) -> Vector:
+        """The operation on all valuations, in a plain loop since this runs most."""
+        run, fuel = operation.run, self._evaluator.fuel
+        found: list[Value] = []
+        for values in zip(*inputs, strict=True):
+            fuel[0] = CALLS_PER_TERM
+            found.append(run(*values))
+        return tuple(found)
 
     def _classify(self, term: Term, vector: Vector, kind: Expr, level: int) -> Equation | None:
         try:
@@ -284,14 +290,3 @@ def _where(vector: Vector, wanted: Value) -> list[int]:
 def _is_instance(special: Equation, general: Equation) -> bool:
     found: dict[str, Expr] = {}
     return match(general.left, special.left, found) and match(general.right, special.right, found)
-
-
-def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Ordered sums of positive numbers."""
-    if parts == 1:
-        if total >= 1:
-            yield (total,)
-        return
-    for first in range(1, total - parts + 2):
-        for rest in compositions(total - first, parts - 1):
-            yield (first, *rest)

@@ -13,6 +13,7 @@ from .desk import Desk
 from .exploration import Equation, Exploration
 from .naming import lemma_name
 from .proving import Tactics, theorem
+from .rewriting import Heads
 from .rippling import Rippling
 from .statements import Statement, show_statement
 from .subgoals import MOST_CASES, Hint
@@ -34,6 +35,9 @@ class Candidate(msgspec.Struct, kw_only=True):
     statement: Statement
     seen_at: tuple[int, int] = (-1, -1)
     """Numbers of rules when it was last looked at in vain: at a glance, and taking variables apart."""
+
+    stuck: frozenset[Heads] = frozenset()
+    """Where rewriting stopped when it was last looked at."""
 
     tries: int = 0
     is_tested: bool = False
@@ -112,7 +116,7 @@ class Explorer:
         end = time.monotonic() + SLICE_S
         found: list[tuple[Candidate, Hint]] = []
         for candidate in sorted(self._pending, key=lambda item: item.seen_at[is_thorough]):
-            if candidate.seen_at[is_thorough] == knowledge.rewriter.count:
+            if not self._is_worth_a_look(candidate, is_thorough=is_thorough):
                 continue
             if time.monotonic() < candidate.born_at + self._defer_s:
                 continue
@@ -130,14 +134,26 @@ class Explorer:
             tactics = Tactics(candidate.statement, knowledge.theory)
             cases = MOST_CASES if is_thorough else 0
             hint = self._rippling.hint_for(candidate.statement, tactics, cases=cases)
+            candidate.stuck = self._rippling.stuck
             if hint is None or candidate.tries >= MOST_TRIES:
                 count = knowledge.rewriter.count
-                candidate.seen_at = (count, count if is_thorough else candidate.seen_at[1])
+                candidate.seen_at = (count, count if is_thorough else -1)
                 continue
             found.append((candidate, hint))
             if not equation.conditions:
                 assumed.add(equation.left, equation.right)
         return found, True
+
+    def _is_worth_a_look(self, candidate: Candidate, *, is_thorough: bool) -> bool:
+        """Whether it was not looked at in this way, or a rule came since that may matter to it."""
+        rewriter, seen_at = self._desk.knowledge.rewriter, candidate.seen_at[is_thorough]
+        if seen_at == rewriter.count:
+            return False
+        if seen_at < 0 or rewriter.concerns(candidate.stuck, since=seen_at):
+            return True
+        if candidate.seen_at == (seen_at, seen_at):
+            candidate.seen_at = (rewriter.count, rewriter.count)
+        return False
 
     def _is_settled(self, candidate: Candidate) -> bool:
         """Known, a consequence by rewriting, or the target itself."""

@@ -7,10 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from .connectives import as_equation
 from .definitions import Names, read_theory, split_commands
 from .evaluation import Evaluator
+from .ordering import Precedence
 from .proving import Simp
-from .rewriting import Precedence, Rewriter, Rule, as_equation, defining_rules
+from .rewriting import Rewriter
+from .rules import Rule, defining_rules
 from .statements import Statement, heads, read_statement, weight, whole
 from .syntax import NotInSubset
 from .terms import Expr, Term, constants, is_plain, variables

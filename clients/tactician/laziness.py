@@ -98,6 +98,8 @@ class LazyEvaluator:
         if pattern.head != "Prod.mk" and pattern.head not in self._constructors:
             raise Undefined(pattern.head)
         head, fields = pattern.head, [self._pattern(arg, scope) for arg in pattern.args]
+        if all(field is _bind for field in fields):
+            return _flat(head)
 
         def fits(value: Lazy, found: list[Lazy]) -> bool:
             built = value.force()
@@ -154,11 +156,11 @@ class LazyEvaluator:
         if head != "++" and function is None:
             raise Undefined(head)
         arity = 2 if function is None else len(function.args)
+        if len(args) == arity:
+            return lambda env: self._apply(head, function, [arg(env) for arg in args])
 
         def run(env: tuple[Lazy, ...]) -> Value:
             given = [arg(env) for arg in args]
-            if len(given) == arity:
-                return self._apply(head, function, given)
             return apply_to(curried(lambda all_: self._apply(head, function, all_), arity), given)
 
         return run
@@ -185,6 +187,19 @@ def _variable(at: int, args: list[Code]) -> Code:
 def _bind(value: Lazy, found: list[Lazy]) -> bool:
     found.append(value)
     return True
+
+
+def _flat(head: str) -> Matcher:
+    """Fits what the constructor built, and binds its fields as they are."""
+
+    def fits(value: Lazy, found: list[Lazy]) -> bool:
+        built = value.force()
+        if built[0] != head:
+            return False
+        found += built[1]
+        return True
+
+    return fits
 
 
 def _first_fitting(rows: list[tuple[list[Lazy], Code]], values: Sequence[Lazy], env: tuple[Lazy, ...]) -> Value:

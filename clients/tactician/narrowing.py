@@ -54,15 +54,19 @@ class Narrowing:
         self._code = self._evaluator.compile(statement.body, names)
         self._smallest = _smallest_constructors(theory)
 
-    def search(self) -> Iterator[Counterexample | None]:
-        """None after each slice of time; ends when there are no more values to try."""
-        running: list[Iterator[Counterexample | None]] = [self._steady(), *(self._up_to(limit) for limit in LEAPS)]
-        while running:
-            for one in list(running):
+    def search(self, *, large_first: bool = False) -> Iterator[Counterexample | None]:
+        """None after each slice of time; ends when there are no more values to try.
+
+        Who looks for large values first gives them most of the time, and leaves the small ones to others.
+        """
+        leaps = [self._up_to(limit) for limit in LEAPS]
+        turns = [*leaps[-1:] * 5, leaps[-2], self._steady()] if large_first else [self._steady(), *leaps]
+        while turns:
+            for one in list(turns):
                 try:
                     yield next(one)
                 except StopIteration:
-                    running.remove(one)
+                    turns = [other for other in turns if other is not one]
 
     def _steady(self) -> Iterator[Counterexample | None]:
         limit = 0

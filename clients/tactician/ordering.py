@@ -12,6 +12,9 @@ FIXED = "!"
 LARGEST_COMPARED = 80
 """Heads in two terms that are still compared."""
 
+MOST_KNOWN = 50_000
+"""Comparisons that are remembered."""
+
 
 class Precedence:
     """A total order on heads: constructors lowest, then functions by their arguments, then by their calls.
@@ -21,6 +24,7 @@ class Precedence:
 
     def __init__(self, theory: Theory) -> None:
         self._rank: dict[str, int] = {}
+        self._known: dict[tuple[Expr, Expr], bool] = {}
         for index, name in enumerate(theory.constructors()):
             self._rank[name] = index - 1000
         calls = {
@@ -45,7 +49,9 @@ class Precedence:
         """Lexicographic path order; terms that are large together are not compared."""
         if size(left) + size(right) > LARGEST_COMPARED:
             return False
-        return self._is_greater(left, right, {})
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        return self._is_greater(left, right, self._known)
 
     def _is_greater(self, left: Expr, right: Expr, known: dict[tuple[Expr, Expr], bool]) -> bool:
         if left == right or not isinstance(left, Term) or not isinstance(right, Term):

@@ -29,7 +29,7 @@ COMBINATIONS = 16
 MOST_GOALS = 4
 """Goals that a split may have to close."""
 
-SECONDS = 0.6
+SECONDS = 0.4
 """Processor time for one statement; what was found by then counts."""
 
 
@@ -53,6 +53,7 @@ def splits(statement: Statement, knowledge: Knowledge) -> list[Split]:
     deadline = time.process_time() + SECONDS
     options: dict[_Key, list[Statement]] = {}
     seen: set[tuple[Statement, ...]] = set()
+    provable: dict[Statement, bool] = {}
     for goals in _leftovers(statement, tactics, rippling):
         for key, goal in goals.items():
             if key not in options and time.process_time() < deadline:
@@ -63,7 +64,10 @@ def splits(statement: Statement, knowledge: Knowledge) -> list[Split]:
                 continue
             seen.add(distinct)
             if (hint := _follows(statement, distinct, tactics, knowledge)) is not None:
-                found.append(Split(distinct, hint, sum(_is_provable(item, rippling, knowledge) for item in distinct)))
+                for item in distinct:
+                    if item not in provable:
+                        provable[item] = _is_provable(item, rippling, knowledge)
+                found.append(Split(distinct, hint, sum(provable[item] for item in distinct)))
             if time.process_time() > deadline:
                 break
     return sorted(found, key=_cost)

@@ -31,7 +31,9 @@ class Refuter:
         self._failures = 0
         self.spent_s = 0.0
         statement = desk.knowledge.root.statement
-        self._searches = [] if statement is None else _searches(statement, desk.knowledge.evaluator)
+        self._searches = (
+            [] if statement is None else _searches(statement, desk.knowledge.evaluator, large_first=narrows_first)
+        )
         if narrows_first:
             self._searches.reverse()
 
@@ -66,11 +68,13 @@ class Refuter:
             self.spent_s += time.monotonic() - began
 
 
-def _searches(statement: Statement, evaluator: Evaluator) -> list[Iterator[Counterexample | None]]:
+def _searches(
+    statement: Statement, evaluator: Evaluator, *, large_first: bool
+) -> list[Iterator[Counterexample | None]]:
     found: list[Iterator[Counterexample | None]] = []
     try:
         found.append(_read(Enumeration(statement, evaluator).search(), statement, evaluator))
-        found.append(Narrowing(evaluator.theory, statement).search())
+        found.append(Narrowing(evaluator.theory, statement).search(large_first=large_first))
     except Undefined as reason:
         LOG.debug("search_left_out", reason=str(reason))
     return found

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
-
-from .ordering import Precedence
-from .terms import (
-    Binding,
-    Expr,
-    Term,
-    apply,
-    is_larger,
-    is_plain,
-    match,
-    may_match,
-    plain_args,
-    size,
-    substitute,
-    subterms,
-    variables,
-)
+from .connectives import HEADS, built_in, compared, decided
+from .matching import Fire, Fired, NotPlain, compiled
+from .ordering import FIXED, Precedence
+from .rules import Rule, defining_rules, is_smaller
+from .terms import Expr, Term, is_plain, match, may_match, size, substitute, subterms, variables
 from .theory import Theory
 
 MOST_VISITS = 3_000
@@ -37,80 +24,100 @@ DEEPEST = 60
 """Rewriting that goes deeper runs away."""
 
 
-class Rule(msgspec.Struct, frozen=True):
-    """A rewrite rule; a permutative one is used only when it makes the term smaller."""
+Heads = tuple[str, ...]
+"""The head of a term and those of its arguments, empty for a binder."""
 
-    left: Term
-    right: Expr
-    is_permutative: bool = False
-    conditions: tuple[tuple[Expr, Expr], ...] = ()
-    """Equations that must hold after rewriting."""
 
-    source: str = ""
-    """How a simplifier names the rule."""
+class Trace:
+    """What rewriting did while it was asked about one statement."""
+
+    def __init__(self) -> None:
+        self.used: set[str] = set()
+        """Sources of the rules that were applied."""
+
+        self.stuck: set[Heads] = set()
+        """The terms that no rule changed, by their heads: only a rule for one of these could change what was found."""
+
+        self.visits = 0
+        """Subterms that were looked at."""
+
+    def where_stuck(self) -> frozenset[Heads]:
+        """The stuck terms, fixed values being all alike."""
+        return frozenset([tuple([FIXED if head.startswith(FIXED) else head for head in one]) for one in self.stuck])
 
 
 class Rewriter:
     """Innermost normal forms under the definitions and the equations added so far."""
 
     def __init__(
-        self,
-        theory: Theory,
-        precedence: Precedence,
-        *,
-        below: Rewriter | None = None,
-        used: set[str] | None = None,
+        self, theory: Theory, precedence: Precedence, *, below: Rewriter | None = None, trace: Trace | None = None
     ) -> None:
-        self.used: set[str] = set() if used is None else used
-        """Sources of the rules that were applied."""
-
+        self._trace = Trace() if trace is None else trace
         self._theory = theory
-        self._constructors = theory.constructors()
+        self._constructors = theory.constructors() if below is None else below._constructors  # noqa: SLF001 - of this class
         self._precedence = precedence
         self._below = below
         self._rules: dict[str, list[Rule]] = {}
-        self._memos: tuple[dict[Expr, Expr], ...] = tuple({} for _ in range(DEEPEST_CONDITION + 1))
+        self._fires: dict[int, Fire | None] = {}
+        self._fitting: dict[tuple[str | None, ...], list[tuple[Rule, Fire | None]]] = {}
+        self._memos: tuple[dict[Expr, Expr], ...] = tuple([{} for _ in range(DEEPEST_CONDITION + 1)])
         self._fuel = 0
         self._nesting = 0
         self._depth = 0
         self._visits = 0
-        self.count = 0 if below is None else below.count
+        self._added: list[Term] = []
         if below is None:
             for function in theory.functions.values():
                 for rule in defining_rules(function.name, function.rows):
                     self._rules.setdefault(function.name, []).append(rule)
 
-    def extended(self, used: set[str] | None = None) -> Rewriter:
-        """A rewriter that starts with these rules; what is added stays there, what is applied goes into `used`."""
-        return Rewriter(self._theory, self._precedence, below=self, used=used)
+    @property
+    def count(self) -> int:
+        """How many rules were added, also to those below."""
+        return len(self._added) + (0 if self._below is None else self._below.count)
 
-    def add(self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = (), *, source: str = "") -> None:
-        """Use a proved equation from now on, from greater to smaller side."""
+    def extended(self, trace: Trace | None = None) -> Rewriter:
+        """A rewriter that starts with these rules; what is added stays there, what it does is told to the trace."""
+        return Rewriter(self._theory, self._precedence, below=self, trace=trace)
+
+    def concerns(self, stuck: Iterable[Heads], *, since: int) -> bool:
+        """Whether a rule that was added after so many others may change a term that was stuck."""
+        lefts = self._added[since:]
+        return any(_may_fit(left, heads) for heads in stuck for left in lefts)
+
+    def add(
+        self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = (), *, source: str = ""
+    ) -> Expr | None:
+        """Use a proved equation from now on, from greater to smaller side, which is returned when there is one."""
         if not is_plain(left) or not is_plain(right):
-            return
+            return None
         oriented = self._precedence.orient(left, right)
         if oriented is not None:
-            self.add_directed(*oriented, conditions, source=source)
-        elif isinstance(left, Term) and isinstance(right, Term) and set(variables(left)) == set(variables(right)):
+            return oriented[0] if self.add_directed(*oriented, conditions, source=source) else None
+        if isinstance(left, Term) and isinstance(right, Term) and set(variables(left)) == set(variables(right)):
             self._insert(Rule(left, right, True, conditions, source))
             self._insert(Rule(right, left, True, conditions, source))
+        return None
 
     def add_directed(
         self, left: Expr, right: Expr, conditions: tuple[tuple[Expr, Expr], ...] = (), *, source: str = ""
-    ) -> None:
+    ) -> bool:
         """Use an equation from left to right, whatever the order says, unless it could be used again at once."""
         scope = set(variables(left))
         used = set(variables(right)).union(*(variables(side) for condition in conditions for side in condition))
-        if isinstance(left, Term) and used <= scope and not any(match(left, sub, {}) for sub in subterms(right)):
-            self._insert(Rule(left, right, False, conditions, source))
+        if not isinstance(left, Term) or not used <= scope or any(match(left, sub, {}) for sub in subterms(right)):
+            return False
+        self._insert(Rule(left, right, False, conditions, source))
+        return True
 
     def _insert(self, rule: Rule) -> None:
         if rule.left.is_var and not rule.left.args:
             return
         self._rules.setdefault(rule.left.head, []).append(rule)
+        self._fitting.clear()
         for memo in self._memos:
             memo.clear()
-        self.count += 1
+        self._added.append(rule.left)
 
     def joins(self, left: Expr, right: Expr) -> bool:
         """Whether both sides have the same normal form."""
@@ -121,7 +128,9 @@ class Rewriter:
         self._fuel = fuel
         self._nesting = self._depth = 0
         self._visits = MOST_VISITS
-        return self._normal(expr)
+        result = self._normal(expr)
+        self._trace.visits += MOST_VISITS - self._visits
+        return result
 
     def _normal(self, expr: Expr) -> Expr:
         if not isinstance(expr, Term) or (expr.is_var and not expr.args):
@@ -137,164 +146,98 @@ class Rewriter:
         self._depth += 1
         if self._depth > DEEPEST:
             self._fuel = 0
-        current: Expr = Term(expr.head, tuple(self._normal(arg) for arg in expr.args), expr.is_var)
+        current: Term = _with_args(expr, [self._normal(arg) for arg in expr.args])
+        result: Expr = current
         if self._fuel > 0 and (reduced := self._step(current)) is not None:
             self._fuel -= 1
-            current = self._normal(reduced)
+            result = self._normal(reduced)
         self._depth -= 1
         if self._fuel > 0:
-            memo[expr] = current
-        return current
+            memo[expr] = result
+        return result
 
-    def _step(self, term: Expr) -> Expr | None:
-        if not isinstance(term, Term):
-            return None
-        if term.head == "ite":
-            return _decided(term)
-        if (known := _built_in(term) or self._compared(term)) is not None:
-            return known
+    def _step(self, term: Term) -> Expr | None:
+        if term.head in HEADS:
+            if term.head == "ite":
+                return decided(term)
+            if (known := built_in(term) or compared(term, self._constructors)) is not None:
+                return known
         layer: Rewriter | None = self
         while layer is not None:
-            for rule in layer._rules.get(term.head, ()):  # noqa: SLF001 - layers are of this class
-                if may_match(rule.left, term) and (result := self._apply(rule, term)) is not None:
-                    return result
+            if term.head in layer._rules:  # noqa: SLF001 - layers are of this class
+                for rule, fire in layer._candidates(term):  # noqa: SLF001 - layers are of this class
+                    if (result := self._apply(rule, fire, term)) is not None:
+                        return result
             layer = layer._below  # noqa: SLF001 - layers are of this class
+        self._trace.stuck.add((term.head, *[arg.head if isinstance(arg, Term) else "" for arg in term.args]))
         return None
 
-    def _compared(self, term: Term) -> Expr | None:
-        """An equation between built values: it is false, or about their one argument."""
-        if term.head != "=" or len(term.args) != 2:
-            return None
-        left, right = term.args
-        if not isinstance(left, Term) or not isinstance(right, Term):
-            return None
-        if left.head not in self._constructors or right.head not in self._constructors:
-            return None
-        if left.head != right.head:
-            return Term("False")
-        return Term("=", (left.args[0], right.args[0])) if len(left.args) == len(right.args) == 1 else None
+    def _candidates(self, term: Term) -> list[tuple[Rule, Fire | None]]:
+        """The rules of this layer that the heads of the arguments allow; those of the lowest are functions."""
+        if self._below is not None:
+            return [(rule, None) for rule in self._rules[term.head] if may_match(rule.left, term)]
+        key = (term.head, *[arg.head if isinstance(arg, Term) else None for arg in term.args])
+        found = self._fitting.get(key)
+        if found is None:
+            fitting = [rule for rule in self._rules[term.head] if may_match(rule.left, term)]
+            found = self._fitting[key] = [(rule, self._fire(rule)) for rule in fitting]
+        return found
 
-    def _apply(self, rule: Rule, term: Term) -> Expr | None:
-        found: dict[str, Expr] = {}
-        if not match(rule.left, term, found):
+    def _fire(self, rule: Rule) -> Fire | None:
+        if id(rule) not in self._fires:
+            try:
+                self._fires[id(rule)] = compiled(rule.left, rule.right, rule.conditions)
+            except NotPlain:
+                self._fires[id(rule)] = None
+        return self._fires[id(rule)]
+
+    def _apply(self, rule: Rule, fire: Fire | None, term: Term) -> Expr | None:
+        fired = _fired(rule, term) if fire is None else fire(term)
+        if fired is None:
             return None
-        result = substitute(rule.right, found)
-        if rule.is_permutative and not _is_smaller(result, term):
+        result, conditions = fired
+        if rule.is_permutative and not is_smaller(result, term):
             return None
-        if rule.conditions and not self._holds(rule.conditions, found):
+        if conditions and not self._holds(conditions):
             return None
-        if is_larger(result, LARGEST_TERM):
+        if size(result) > LARGEST_TERM:
             self._fuel = 0
             return None
         if rule.source:
-            self.used.add(rule.source)
+            self._trace.used.add(rule.source)
         return result
 
-    def _holds(self, conditions: tuple[tuple[Expr, Expr], ...], found: dict[str, Expr]) -> bool:
+    def _holds(self, conditions: tuple[tuple[Expr, Expr], ...]) -> bool:
         if self._nesting >= DEEPEST_CONDITION or self._fuel <= 0:
             return False
         self._nesting += 1
         try:
-            return all(
-                self._normal(substitute(left, found)) == self._normal(substitute(right, found))
-                for left, right in conditions
-            )
+            return all(self._normal(left) == self._normal(right) for left, right in conditions)
         finally:
             self._nesting -= 1
 
 
-TRUE, FALSE = Term("true"), Term("false")
+def _with_args(term: Term, args: list[Expr]) -> Term:
+    """The term itself when its arguments are the same."""
+    for one, other in zip(args, term.args, strict=True):
+        if one is not other:
+            return Term(term.head, tuple(args), term.is_var)
+    return term
 
 
-def as_equation(expr: Expr) -> tuple[Expr, Expr]:
-    """A proposition as an equation: negations become false, others true."""
-    if isinstance(expr, Term) and expr.head == "=" and len(expr.args) == 2:
-        return expr.args[0], expr.args[1]
-    if isinstance(expr, Term) and expr.head == "¬" and isinstance(expr.args[0], Term):
-        inner = expr.args[0]
-        if inner.head == "=" and inner.args[1] in {TRUE, FALSE}:
-            return inner.args[0], FALSE if inner.args[1] == TRUE else TRUE
-        return inner, Term("False")
-    if isinstance(expr, Term) and expr.head == "≠":
-        return Term("=", expr.args), Term("False")
-    return expr, Term("True")
+def _fired(rule: Rule, term: Term) -> Fired | None:
+    found: dict[str, Expr] = {}
+    if not match(rule.left, term, found):
+        return None
+    conditions = tuple([(substitute(one, found), substitute(other, found)) for one, other in rule.conditions])
+    return substitute(rule.right, found), conditions
 
 
-def _decided(term: Term) -> Expr | None:
-    """A conditional whose condition is decided."""
-    condition = term.args[0]
-    if condition == Term("True"):
-        return term.args[1]
-    if condition == Term("False"):
-        return term.args[2]
-    return term.args[1] if term.args[1] == term.args[2] else None
-
-
-def _built_in(term: Term) -> Expr | None:
-    """Steps for equality and Boolean connectives."""
-    args = term.args
-    if term.head == "apply" and isinstance(args[0], Binding) and args[0].kind == "fun":
-        return apply(substitute(args[0].body, {args[0].name: args[1]}), args[2:])
-    if term.head == "=" and len(args) == 2:
-        if args[0] == args[1]:
-            return Term("True")
-        return Term("False") if set(args) == {TRUE, FALSE} else None
-    if term.head in {"Bool.and", "Bool.or"} and len(args) == 2:
-        neutral, absorbing = (TRUE, FALSE) if term.head == "Bool.and" else (FALSE, TRUE)
-        if absorbing in args:
-            return absorbing
-        if neutral in args:
-            return args[1] if args[0] == neutral else args[0]
-    if term.head == "Bool.not" and len(args) == 1 and args[0] in {TRUE, FALSE}:
-        return FALSE if args[0] == TRUE else TRUE
-    if term.head == "decide" and args[0] in {Term("True"), Term("False")}:
-        return TRUE if args[0] == Term("True") else FALSE
-    return None
-
-
-def _is_smaller(left: Expr, right: Expr) -> bool:
-    difference = size(left) - size(right)
-    return difference < 0 or (difference == 0 and _outline(left) < _outline(right))
-
-
-def _outline(expr: Expr) -> list[str]:
-    """Heads in reading order."""
-    return [sub.head for sub in subterms(expr) if isinstance(sub, Term)]
-
-
-def defining_rules(name: str, rows: Iterable[tuple[tuple[Expr, ...], Expr]]) -> list[Rule]:
-    """Rows without binders whose patterns do not overlap with an earlier row."""
-    found: list[Rule] = []
-    seen: list[Term] = []
-    for index, (patterns, body) in enumerate(rows):
-        left = _named(Term(name, patterns), index)
-        if not any(_overlap(earlier, left) for earlier in seen) and is_plain(body):
-            found.append(Rule(left, body, source=name))
-        seen.append(left)
-    return found
-
-
-def _named(term: Term, index: int) -> Term:
-    """Distinct names for wildcards."""
-    count = 0
-
-    def walk(expr: Expr) -> Expr:
-        nonlocal count
-        if not isinstance(expr, Term):
-            return expr
-        if expr.head == "_":
-            count += 1
-            return Term(f"_{index}_{count}", (), True)
-        return Term(expr.head, tuple(walk(arg) for arg in expr.args), expr.is_var)
-
-    result = walk(term)
-    return result if isinstance(result, Term) else term
-
-
-def _overlap(one: Expr, other: Expr) -> bool:
-    """Whether two linear patterns have a common instance."""
-    if not isinstance(one, Term) or not isinstance(other, Term) or one.is_var or other.is_var:
-        return True
-    if one.head != other.head or len(one.args) != len(other.args):
-        return False
-    return all(_overlap(left, right) for left, right in zip(plain_args(one), plain_args(other), strict=False))
+def _may_fit(left: Term, heads: Heads) -> bool:
+    """Whether a term with these heads may match a left side; `may_match` without the term."""
+    if left.head != heads[0] or len(left.args) != len(heads) - 1:
+        return left.is_var and heads[0].startswith(FIXED)
+    for arg, head in zip(left.args, heads[1:], strict=True):
+        if isinstance(arg, Term) and not arg.is_var and head not in {arg.head, ""}:
+            return False
+    return True

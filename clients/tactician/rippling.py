@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from .connectives import TRUE, as_equation
 from .goals import Goal
 from .ordering import FIXED
 from .proving import Tactics, Variable, recursive_positions
-from .rewriting import TRUE, Rewriter, as_equation
+from .rewriting import Heads, Rewriter, Trace
 from .statements import Statement
 from .subgoals import (
+    LEAF,
     MOST_CASES,
     MOST_TESTS,
     Equation,
     Hint,
     Hypothesis,
+    Step,
     Subgoal,
     as_goal,
     assuming,
     conjuncts,
     decisions,
+    decomposed,
     has_condition,
     induction_hypothesis,
+    is_built,
     is_quantifier_free,
     special_case,
     specialised,
@@ -38,8 +42,8 @@ from .theory import Datatype, Theory
 BUDGET = 60
 """Subgoals of one attempt."""
 
-SECONDS = 0.15
-"""Processor time for one statement, so that what is found does not depend on the load."""
+MOST_VISITS = 6_000
+"""Subterms that rewriting may look at for one statement; what is found does not depend on speed or load."""
 
 _BOOL = Term("Bool")
 
@@ -65,17 +69,17 @@ class Rippling:
         self._places = recursive_positions(theory)
         self._budget = 0
         self._split: list[str] = []
-        self._used: set[str] = set()
+        self._trace = Trace()
+        self._steps: list[Step] = []
         self._tests = 0
         self._stuck: list[Subgoal] | None = None
         self._untested: Subgoal | None = None
         self._opened = 0
-        self._deadline = 0.0
         self._cases = MOST_CASES
 
     def hint_for(self, statement: Statement, tactics: Tactics, *, cases: int = MOST_CASES) -> Hint | None:
         """How to prove the statement, None when rewriting does not find it taking at most so many variables apart."""
-        self._deadline = time.process_time() + SECONDS
+        self._trace = Trace()
         self._cases = cases
         if not all(is_quantifier_free(item) for item in (*statement.hypotheses, statement.conclusion)):
             return None
@@ -87,6 +91,11 @@ class Rippling:
                     return self._hint(variable.name, statement)
         return None
 
+    @property
+    def stuck(self) -> frozenset[Heads]:
+        """The terms at which rewriting stopped when it was last asked; a rule for another term changes no answer."""
+        return self._trace.where_stuck()
+
     def residuals(
         self, statement: Statement, variable: Variable, *, is_directed: bool = False, opened: int = 0
     ) -> list[Residue]:
@@ -95,7 +104,7 @@ class Rippling:
         found: list[Residue] = []
         for case in self._inductive_cases(statement, variable, is_directed=is_directed):
             self._budget = BUDGET
-            self._deadline = time.process_time() + SECONDS
+            self._trace = Trace()
             self._cases = MOST_CASES
             self._stuck = []
             self._untested = None
@@ -114,15 +123,17 @@ class Rippling:
         return Hint(
             variable=variable,
             cases=tuple(name for name in split if name in names),
-            rules=frozenset(self._used),
+            rules=frozenset(self._trace.used),
             tests=self._tests,
             is_deep=any(name not in names for name in split),
+            steps=tuple(self._steps),
         )
 
     def _attempt(self, goals: list[Subgoal]) -> bool:
         self._budget = BUDGET
         self._split = []
-        self._used = set()
+        self._trace.used = set()
+        self._steps = []
         self._tests = 0
         return all(self._solve(goal) for goal in goals)
 
@@ -157,21 +168,22 @@ class Rippling:
 
     def _solve(self, goal: Subgoal) -> bool:
         self._budget -= 1
-        if self._budget < 0 or time.process_time() > self._deadline:
+        if self._budget < 0 or self._trace.visits > MOST_VISITS:
             return False
-        rewriter = self._rewriter.extended(self._used)
-        for item in goal.hypotheses:
-            put = rewriter.add_directed if item.is_directed else rewriter.add
-            put(item.left, item.right, item.conditions)
+        rewriter = self._rewriter.extended(self._trace)
+        rules = [self._put(item, rewriter) for item in goal.hypotheses]
         facts = self._take_facts(goal.facts, rewriter)
         if facts is None:
+            self._steps.append(LEAF)
             return True
-        for item in goal.hypotheses:
-            self._add_reduced(item, rewriter)
+        for item, is_rule in zip(goal.hypotheses, rules, strict=True):
+            self._add_reduced(item, rewriter, is_rule=is_rule)
         left, right = rewriter.normal(goal.left), rewriter.normal(goal.right)
         if left == right:
+            self._steps.append(LEAF)
             return True
-        if (pairs := self._decomposed(left, right)) is not None:
+        if (pairs := decomposed(left, right, self._constructors)) is not None:
+            self._steps.append(Step("pairs", len(pairs)))
             return self._all([with_sides(goal, one, other) for one, other in pairs])
         goal = with_sides(goal, left, right)
         everything = Term("all", (left, right, *(side for fact in facts for side in fact)))
@@ -179,6 +191,7 @@ class Rippling:
         if condition is not None and goal.tests > 0:
             self._tests = max(self._tests, MOST_TESTS - goal.tests + 1)
             self._untested = self._untested or with_facts(goal, facts)
+            self._steps.append(Step("test", 2, condition))
             return self._all([assuming(goal, facts) for facts in decisions(condition)])
         return self._by_cases(goal, facts)
 
@@ -189,8 +202,16 @@ class Rippling:
         solved = [self._solve(goal) for goal in goals]
         return all(solved)
 
-    def _add_reduced(self, item: Hypothesis, rewriter: Rewriter) -> None:
+    def _put(self, item: Hypothesis, rewriter: Rewriter) -> bool:
+        """Use a hypothesis as a rule; whether it always changes its left side now."""
+        if item.is_directed:
+            return rewriter.add_directed(item.left, item.right, item.conditions) and not item.conditions
+        return rewriter.add(item.left, item.right, item.conditions) is item.left and not item.conditions
+
+    def _add_reduced(self, item: Hypothesis, rewriter: Rewriter, *, is_rule: bool) -> None:
         """A hypothesis about special values, as rewriting leaves the terms that it has to match."""
+        if is_rule and isinstance(item.left, Term) and all(rewriter.normal(arg) == arg for arg in item.left.args):
+            return
         left = rewriter.normal(item.left)
         if left != item.left and isinstance(left, Term) and left.args:
             conditions = tuple((rewriter.normal(one), rewriter.normal(other)) for one, other in item.conditions)
@@ -220,7 +241,9 @@ class Rippling:
         kind = goal.kinds[name]
         assert isinstance(kind, Term)
         self._split.append(name)
-        values = self._values(self._theory.datatypes[kind.head], kind, name)
+        datatype = self._theory.datatypes[kind.head]
+        values = self._values(datatype, kind, name)
+        self._steps.append(Step("cases", len(datatype.constructors), Term(name), kind.head))
         return self._all([specialised(goal, Term(name), value, fields) for value, fields in values])
 
     def _taken_apart(self, goal: Subgoal, facts: list[Equation]) -> str | None:
@@ -259,9 +282,9 @@ class Rippling:
             left, right = (rewriter.normal(side) for side in pending.pop())
             if left == right:
                 continue
-            if (pairs := self._decomposed(left, right) or conjuncts(left, right)) is not None:
+            if (pairs := decomposed(left, right, self._constructors) or conjuncts(left, right)) is not None:
                 pending += pairs
-            elif self._is_built(left) and self._is_built(right):
+            elif is_built(left, self._constructors) and is_built(right, self._constructors):
                 return None
             else:
                 meant = rewriter.normal(Term("=", (left, right))) if right == TRUE else None
@@ -270,14 +293,3 @@ class Rippling:
                 rewriter.add(left, right)
                 found.append((left, right))
         return found
-
-    def _is_built(self, expr: Expr) -> bool:
-        return isinstance(expr, Term) and (expr.head in self._constructors or expr.head in {"True", "False"})
-
-    def _decomposed(self, left: Expr, right: Expr) -> list[Equation] | None:
-        """Argument pairs when both sides are built by the same constructor (of at least one argument)."""
-        if not isinstance(left, Term) or not isinstance(right, Term) or left.head not in self._constructors:
-            return None
-        if left.head != right.head or len(left.args) != len(right.args):
-            return None
-        return list(zip(left.args, right.args, strict=True)) or None

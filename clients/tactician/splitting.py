@@ -28,12 +28,13 @@ class Splitter:
         self._attacker = attacker
         self._proposed: set[str] = set()
         self._opened: dict[str, int] = {}
+        self._plans: dict[str, tuple[int, list[Split]]] = {}
 
     async def split_at_once(self, part: Part) -> bool:
         """Split without trying first, when parts can be calculated and rewriting proves every one of them."""
         if part.statement is None or not self._is_worth_opening(part):
             return False
-        for plan in splits(part.statement, self._desk.knowledge)[:1]:
+        for plan in self._splits(part.node, part.statement)[:1]:
             if plan.provable == len(plan.children):
                 self._opened[part.node] = self._desk.knowledge.rewriter.count
                 return await self._split_by(plan, part)
@@ -44,12 +45,20 @@ class Splitter:
         count = self._opened.get(part.node)
         return count is None or self._desk.knowledge.rewriter.count >= count + ENOUGH_RULES
 
+    def _splits(self, node: str, statement: Statement) -> list[Split]:
+        """Ways to split a part, calculated anew when so many rules came since that something else may be left."""
+        count = self._desk.knowledge.rewriter.count
+        known = self._plans.get(node)
+        if known is None or count >= known[0] + ENOUGH_RULES:
+            known = self._plans[node] = (count, splits(statement, self._desk.knowledge))
+        return known[1]
+
     async def open_up(self, part: Part, goals: tuple[Goal, ...], simp: Simp) -> int:
         """Turn what is left of a part into parts of the plan; how many were added."""
         if part.statement is None or not self._is_worth_opening(part):
             return 0
         self._opened[part.node] = self._desk.knowledge.rewriter.count
-        for plan in splits(part.statement, self._desk.knowledge)[:CANDIDATES]:
+        for plan in self._splits(part.node, part.statement)[:CANDIDATES]:
             if await self._split_by(plan, part):
                 return len(plan.children)
         options = [found for goal in goals[:GOALS] if (found := self._candidates(goal, part))]

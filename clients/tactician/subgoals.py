@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import msgspec
 
+from .connectives import FALSE, TRUE, as_equation
 from .goals import Goal
 from .ordering import FIXED
-from .rewriting import FALSE, TRUE, as_equation
 from .statements import Statement
 from .terms import Binding, Expr, Match, Term, replace, substitute, subterms, var, variables
 
@@ -19,6 +19,22 @@ MOST_CASES = 2
 """Variables that may be taken apart on one path."""
 
 Equation = tuple[Expr, Expr]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One step of a proof; its parts follow in order."""
+
+    kind: str
+    """`leaf`, `pairs` (arguments of a constructor), `test` or `cases`."""
+
+    parts: int = 0
+    subject: Expr = Term("True")
+    """The condition that is decided, or the value that is taken apart."""
+
+    datatype: str = ""
+
+
+LEAF = Step("leaf")
 
 
 class Hint(msgspec.Struct, frozen=True):
@@ -38,6 +54,9 @@ class Hint(msgspec.Struct, frozen=True):
 
     is_deep: bool = False
     """Whether a field of the induction variable was taken apart."""
+
+    steps: tuple[Step, ...] = ()
+    """All steps, depth first; with an induction variable, one tree for each constructor."""
 
 
 class Hypothesis(msgspec.Struct, frozen=True):
@@ -79,6 +98,20 @@ def conjuncts(left: Expr, right: Expr) -> list[Equation] | None:
     return None
 
 
+def is_built(expr: Expr, constructors: Container[str]) -> bool:
+    """Whether a constructor, or a proposition that is decided, is on top."""
+    return isinstance(expr, Term) and (expr.head in constructors or expr.head in {"True", "False"})
+
+
+def decomposed(left: Expr, right: Expr, constructors: Container[str]) -> list[Equation] | None:
+    """Argument pairs when both sides are built by the same constructor (of at least one argument)."""
+    if not isinstance(left, Term) or not isinstance(right, Term) or left.head not in constructors:
+        return None
+    if left.head != right.head or len(left.args) != len(right.args):
+        return None
+    return list(zip(left.args, right.args, strict=True)) or None
+
+
 def is_quantifier_free(expr: Expr) -> bool:
     """No binders but those of functions."""
     return all(
@@ -107,11 +140,11 @@ def special_case(statement: Statement, mapping: dict[str, Expr]) -> Statement:
 
 def as_goal(goal: Subgoal, statement: Statement) -> Goal:
     """Fixed values become variables again."""
-    kinds = {_plain(name): kind for name, kind in goal.kinds.items()}
-    facts = [_freed(Term("=", fact)) for fact in goal.facts]
+    kinds = {plain(name): kind for name, kind in goal.kinds.items()}
+    facts = [freed(Term("=", fact)) for fact in goal.facts]
     hypotheses = [_quantified(item, statement) for item in goal.hypotheses if not item.conditions]
-    conclusion = _freed(Term("=", (goal.left, goal.right)))
-    hypotheses = [_freed(item) for item in hypotheses]
+    conclusion = freed(Term("=", (goal.left, goal.right)))
+    hypotheses = [freed(item) for item in hypotheses]
     return Goal(kinds, (*facts, *hypotheses), conclusion, statement.instances, frozenset(facts))
 
 
@@ -124,18 +157,18 @@ def _quantified(item: Hypothesis, statement: Statement) -> Expr:
     return body
 
 
-def _freed(expr: Expr) -> Expr:
+def freed(expr: Expr) -> Expr:
+    """Fixed values as variables."""
     if isinstance(expr, Binding):
-        return Binding(expr.kind, expr.name, expr.type, _freed(expr.body), expr.style)
+        return Binding(expr.kind, expr.name, expr.type, freed(expr.body), expr.style)
     if isinstance(expr, Term):
-        args = tuple(_freed(arg) for arg in expr.args)
-        return (
-            Term(_plain(expr.head), args, True) if expr.head.startswith(FIXED) else Term(expr.head, args, expr.is_var)
-        )
+        args = tuple(freed(arg) for arg in expr.args)
+        return Term(plain(expr.head), args, True) if expr.head.startswith(FIXED) else Term(expr.head, args, expr.is_var)
     return expr
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """The name of a variable for a fixed value."""
     return name.removeprefix(FIXED).replace(".", "_")
 
 

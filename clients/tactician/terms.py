@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
+
+REMEMBERED = 1 << 15
+"""Terms whose size and variables are kept; they are asked for again and again."""
 
 
 class Term(msgspec.Struct, frozen=True, cache_hash=True):
@@ -64,14 +68,22 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def subterms(expr: Expr) -> Iterator[Expr]:
     """Every subexpression, outermost first."""
-    yield expr
-    for child in children(expr):
-        yield from subterms(child)
+    pending = [expr]
+    while pending:
+        current = pending.pop()
+        yield current
+        inner = current.args if isinstance(current, Term) else children(current)
+        if inner:
+            pending += inner[::-1]
 
 
+@functools.lru_cache(REMEMBERED)
 def size(expr: Expr) -> int:
     """Number of heads."""
-    return 1 + sum(size(child) for child in children(expr))
+    found = 1
+    for child in expr.args if isinstance(expr, Term) else children(expr):
+        found += size(child)
+    return found
 
 
 def is_larger(expr: Expr, limit: int) -> bool:
@@ -86,11 +98,20 @@ def is_larger(expr: Expr, limit: int) -> bool:
     return False
 
 
+@functools.lru_cache(REMEMBERED)
 def variables(expr: Expr) -> tuple[str, ...]:
     """Names of free variables in order of first occurrence (types of binders excluded)."""
-    found: dict[str, None] = {}
-    _collect(expr, frozenset(), found)
-    return tuple(found)
+    if not isinstance(expr, Term):
+        found: dict[str, None] = {}
+        _collect(expr, frozenset(), found)
+        return tuple(found)
+    own = (expr.head,) if expr.is_var else ()
+    if not expr.args:
+        return own
+    parts = [names for arg in expr.args if (names := variables(arg))]
+    if not parts or (len(parts) == 1 and not own):
+        return parts[0] if parts else own
+    return tuple(dict.fromkeys((*own, *(name for names in parts for name in names))))
 
 
 def _collect(expr: Expr, bound: frozenset[str], found: dict[str, None]) -> None:
@@ -117,14 +138,20 @@ def constants(expr: Expr) -> frozenset[str]:
 
 
 def substitute(expr: Expr, mapping: Mapping[str, Expr]) -> Expr:
-    """Replace variables; the caller keeps bound names apart."""
+    """Replace variables; the caller keeps bound names apart. What has none of them comes back as it is."""
+    if isinstance(expr, Term):
+        args = expr.args
+        if not args:
+            return mapping.get(expr.head, expr) if expr.is_var else expr
+        made = tuple([substitute(arg, mapping) for arg in args])
+        if expr.is_var and expr.head in mapping:
+            return apply(mapping[expr.head], made)
+        for one, other in zip(made, args, strict=True):
+            if one is not other:
+                return Term(expr.head, made, expr.is_var)
+        return expr
     if not mapping:
         return expr
-    if isinstance(expr, Term):
-        args = tuple(substitute(arg, mapping) for arg in expr.args)
-        if expr.is_var and expr.head in mapping:
-            return apply(mapping[expr.head], args)
-        return Term(expr.head, args, expr.is_var)
     if isinstance(expr, Binding):
         inner = {name: value for name, value in mapping.items() if name != expr.name}
         kind_value = None if expr.type is None else substitute(expr.type, mapping)
@@ -135,10 +162,13 @@ def substitute(expr: Expr, mapping: Mapping[str, Expr]) -> Expr:
 
 def replace(expr: Expr, old: Expr, new: Expr) -> Expr:
     """Replace every occurrence of a subterm in an expression without binders."""
-    if expr == old:
+    if expr is old or expr == old:
         return new
-    if isinstance(expr, Term):
-        return Term(expr.head, tuple(replace(arg, old, new) for arg in expr.args), expr.is_var)
+    if isinstance(expr, Term) and expr.args:
+        made = tuple([replace(arg, old, new) for arg in expr.args])
+        for one, other in zip(made, expr.args, strict=True):
+            if one is not other:
+                return Term(expr.head, made, expr.is_var)
     return expr
 
 

@@ -31,10 +31,10 @@ def rest (n : Int) : Int := -n % (4 : Int) + n / -(2 : Int)
 """
 
 
-def narrowed(source: str, target: str, *, slices: int) -> Counterexample | None:
+def narrowed(source: str, target: str, *, slices: int, large_first: bool = False) -> Counterexample | None:
     known = knowledge(source, target)
     assert known.root.statement is not None
-    found = Narrowing(known.theory, known.root.statement).search()
+    found = Narrowing(known.theory, known.root.statement).search(large_first=large_first)
     return next((item for item in islice(found, slices) if item is not None), None)
 
 
@@ -65,8 +65,10 @@ def test_integers_count_down_below_zero_and_divide_as_lean_does(search: Any) -> 
     assert search(INTEGERS, "∀ (n : Int), n = (-1 : Int) → rest n ≠ (2 : Int)", slices=20).values == ("((-1) : Int)",)
 
 
-def test_narrowing_finds_a_large_value_of_which_every_part_is_forced() -> None:
-    found = narrowed(INTEGERS, "∀ (xs : ints), ¬ (chain (12 : Int) xs = true)", slices=100)
+@pytest.mark.parametrize("large_first", [False, True])
+def test_narrowing_finds_a_large_value_of_which_every_part_is_forced(large_first: bool) -> None:
+    text = "∀ (xs : ints), ¬ (chain (12 : Int) xs = true)"
+    found = narrowed(INTEGERS, text, slices=100, large_first=large_first)
     assert found is not None
     assert found.readable.startswith("xs = ints.cons 11 (ints.cons 10 (")
 

@@ -18,6 +18,12 @@ from clients.tactician.terms import Term
 
 from .problems import APPEND_NIL, LE_TOTAL, LISTS, NUMBERS, REV_APPEND_ONE, REV_REV, TREES, knowledge
 
+QREV = """
+def qrev {a : Type} : lst a → lst a → lst a
+  | .nil, ys => ys
+  | .cons x xs, ys => qrev xs (lst.cons x ys)
+"""
+
 
 def value(source: str, text: str) -> object:
     theory = read_theory(source)
@@ -97,6 +103,19 @@ def test_rippling_finds_an_induction_that_needs_no_lemma() -> None:
     assert found is not None
     assert (found.variable, found.cases, found.rules) == ("xs", (), {"append"})
     assert hint(LISTS, REV_REV) is None
+
+
+def test_only_a_rule_for_a_term_where_rewriting_stopped_is_a_reason_to_look_again() -> None:
+    known = knowledge(LISTS + QREV, REV_REV)
+    assert known.root.statement is not None
+    rippling = Rippling(known.rewriter, known.theory)
+    assert rippling.hint_for(known.root.statement, Tactics(known.root.statement, known.theory)) is None
+    stuck, before = rippling.stuck, known.rewriter.count
+    known.learn("qrev_twice", "∀ {a : Type} (xs ys : lst a), qrev (qrev xs ys) lst.nil = qrev ys xs", author="bob")
+    assert not known.rewriter.concerns(stuck, since=before)
+    known.learn("rev_append_one", REV_APPEND_ONE, author="bob")
+    assert known.rewriter.concerns(stuck, since=before)
+    assert rippling.hint_for(known.root.statement, Tactics(known.root.statement, known.theory)) is not None
 
 
 def test_rippling_takes_a_second_variable_apart_where_it_blocks() -> None:
@@ -217,11 +236,6 @@ def test_a_type_that_nothing_decides_is_written_out() -> None:
     assert with_types(decided, names) == decided
 
 
-QREV = """
-def qrev {a : Type} : lst a → lst a → lst a
-  | .nil, ys => ys
-  | .cons x xs, ys => qrev xs (lst.cons x ys)
-"""
 EQUAL = """
 def same : num → num → Bool
   | .zero, .zero => true
