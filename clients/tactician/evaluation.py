@@ -123,11 +123,12 @@ class Evaluator:
         """One of a number of random values that were made before; functions are made anew."""
         if arrow_parts(kind)[0]:
             return self.random_value(kind, size, rng)
-        pool = self._pools.get((kind, size))
-        if pool is None:
-            pool = self._pools[kind, size] = [self.random_value(kind, size, rng) for _ in range(POOL)]
+        pool = self._pools.setdefault((kind, size), [])
         at = int(rng.random() * POOL)
-        if rng.random() < RENEWED:
+        if at >= len(pool):
+            at = len(pool)
+            pool.append(self.random_value(kind, size, rng))
+        elif rng.random() < RENEWED:
             pool[at] = self.random_value(kind, size, rng)
         return pool[at]
 

@@ -20,6 +20,9 @@ LARGEST_TERM = 250
 DEEPEST_CONDITION = 2
 """How often a condition of a condition is looked at."""
 
+WORTH_COMPILING = 20
+"""Uses of a rule after which making it a function pays."""
+
 DEEPEST = 60
 """Rewriting that goes deeper runs away."""
 
@@ -46,6 +49,16 @@ class Trace:
         return frozenset([tuple([FIXED if head.startswith(FIXED) else head for head in one]) for one in self.stuck])
 
 
+class _Fitting:
+    """The rules for terms with the same heads; after some uses they are functions."""
+
+    __slots__ = ("rules", "uses")
+
+    def __init__(self, rules: list[tuple[Rule, Fire | None]]) -> None:
+        self.rules = rules
+        self.uses = 0
+
+
 class Rewriter:
     """Innermost normal forms under the definitions and the equations added so far."""
 
@@ -59,7 +72,7 @@ class Rewriter:
         self._below = below
         self._rules: dict[str, list[Rule]] = {}
         self._fires: dict[int, Fire | None] = {}
-        self._fitting: dict[tuple[str | None, ...], list[tuple[Rule, Fire | None]]] = {}
+        self._fitting: dict[tuple[str | None, ...], _Fitting] = {}
         self._memos: tuple[dict[Expr, Expr], ...] = tuple([{} for _ in range(DEEPEST_CONDITION + 1)])
         self._fuel = 0
         self._nesting = 0
@@ -177,11 +190,14 @@ class Rewriter:
         if self._below is not None:
             return [(rule, None) for rule in self._rules[term.head] if may_match(rule.left, term)]
         key = (term.head, *[arg.head if isinstance(arg, Term) else None for arg in term.args])
-        found = self._fitting.get(key)
-        if found is None:
+        known = self._fitting.get(key)
+        if known is None:
             fitting = [rule for rule in self._rules[term.head] if may_match(rule.left, term)]
-            found = self._fitting[key] = [(rule, self._fire(rule)) for rule in fitting]
-        return found
+            known = self._fitting[key] = _Fitting([(rule, self._fires.get(id(rule))) for rule in fitting])
+        known.uses += 1
+        if known.uses == WORTH_COMPILING:
+            known.rules = [(rule, self._fire(rule)) for rule, _ in known.rules]
+        return known.rules
 
     def _fire(self, rule: Rule) -> Fire | None:
         if id(rule) not in self._fires:
