@@ -45,6 +45,7 @@ async def assemble(world: World, root: Lemma) -> Assembly:
         library=world.core.id,
         policy=POLICY_ID,
         declarations=declarations,
+        basis=world.core.basis,
         root=root.name,
         lemmas=tuple(unit.id for unit in units),
         files=_digests(world, units),

@@ -71,6 +71,7 @@ async def _verify(path: Path, *, theorem: str | None, project: Path | None, unsa
         reasons=reasons,
         modules=len(core.modules) + 1,
         declarations=declarations,
+        basis=core.basis,
     )
 
 
@@ -122,7 +123,8 @@ async def _replay(artifact: Path, name: str, *, toolchain: Toolchain, core: Core
     """Return what a new kernel holds under `name` once it has accepted the library and the whole file."""
     async with start_judge(toolchain, core) as judge:
         with contextlib.suppress(ProcessLookupError):
-            resource.prlimit(judge.pid, resource.RLIMIT_AS, (_JUDGE_BYTES, _JUDGE_BYTES))
+            most = _JUDGE_BYTES + core.imported_bytes
+            resource.prlimit(judge.pid, resource.RLIMIT_AS, (most, most))
         admitted = await judge.ask(Admit(module=_MODULE, path=str(artifact)), limit_ms=_JUDGE_MS)
         if admitted.status == "refused":
             raise NotProved(admitted.reason)

@@ -8,7 +8,7 @@ others can work with it, but are no part of what it is. Notation, attributes and
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 
 import msgspec
 
@@ -62,7 +62,7 @@ class Harvest:
         *,
         theorems: Collection[str],
         definitions: Collection[str],
-        known: Collection[Name],
+        known: Container[Name],
         terms: Terms,
     ) -> None:
         """Names are as the source writes them; namespaces may stand before them."""
@@ -162,7 +162,8 @@ class Harvest:
         owners = set(unit.uses.values())
         outer = {need: self.owner(need) for needs in family.values() for need in needs if need in self._declarations}
         uses = {need: owner for need, owner in outer.items() if owner in owners and owner and refers(owner, need)}
-        there = {*unit.members, *uses, *(name for name in self._known if name not in self._declarations)}
+        needed = {need for needs in family.values() for need in needs if need not in self._declarations}
+        there = {*unit.members, *uses, *(need for need in needed if need in self._known)}
         # Until nothing more falls out: what needs a constant that does not travel does not travel either.
         while left := [name for name, needs in family.items() if not needs <= there | family.keys()]:
             for name in left:

@@ -7,7 +7,6 @@ same and goes its own way.
 
 import contextlib
 import os
-import resource
 import selectors
 import signal
 import socket
@@ -23,6 +22,7 @@ import msgspec
 from .declarations import Module
 from .description import describe, is_auxiliary
 from .judge_fork import Fork, close_question, fork_judge, give, guarded
+from .judge_start import admit, limit_process, open_session
 from .lean.footprint import Footprint
 from .lean.jobs import frame, take_frame
 from .lean.libc import die_with_parent
@@ -32,9 +32,6 @@ from .shelf import Held
 from .tasks import LEMMA_PREFIX, Admit, Answer, Artifact, Ask, Hold, LookUp, Question, Split, Start
 from .terms import dotted
 
-_STACK_BYTES = 120 << 20
-_ADDRESS_SPACE_BYTES = 12 << 30
-_RECURSION = 20_000
 _CHUNK_BYTES = 1 << 20
 _MAX_SOCKETS = 4
 _QUIET_S = 0.01
@@ -119,14 +116,14 @@ class JudgeProcess:
         self._is_tidy = False
         self._drop_spare()
         if isinstance(task, Start):
-            self._session = Session(Path(task.library), version=task.version, imports=task.imports)
-        modules = [task] if isinstance(task, Admit) else [Admit(module=name, path=path) for name, path in task.modules]
+            self._session = open_session(task)
+        modules = [(task.module, (task.path,))] if isinstance(task, Admit) else task.modules
         session = self._held()
         last: Module | None = None
-        for item in modules:
-            last = session.admit(Path(item.path).read_bytes(), module=item.module)
-            if item.names:
-                session.name_unit(item.module.removeprefix(LEMMA_PREFIX), item.names)
+        for name, paths in modules:
+            last = admit(session, name, paths)
+        if isinstance(task, Admit) and task.names:
+            session.name_unit(task.module.removeprefix(LEMMA_PREFIX), task.names)
         if isinstance(task, Start):
             session.kernel.fill_gaps()
             freeze()
@@ -282,15 +279,8 @@ class JudgeProcess:
 def main() -> None:
     """Serve on the socket whose descriptor is the last argument, no longer than the process that asks lives."""
     die_with_parent(signal.SIGKILL)  # a replay at the start would not notice that the other end closed
-    # Lean derives its stack guard from this limit when it initialises.
-    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    wanted = _STACK_BYTES if hard == resource.RLIM_INFINITY else min(_STACK_BYTES, hard)
-    resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE_BYTES, _ADDRESS_SPACE_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.setrecursionlimit(_RECURSION)
-    sys.set_int_max_str_digits(0)  # the reader bounds numbers
     JudgeProcess(socket.socket(fileno=int(sys.argv[-1]))).serve()
 
 

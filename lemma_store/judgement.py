@@ -43,7 +43,7 @@ def judge_statement(session: Session, task: Question) -> Judged:
         raise Refused("the text declares no theorem of the expected name")
     if len(declarations) > 1:
         raise Refused("the text is more than one proposition, or needs constants of its own")
-    own = session.terms.constants(declaration.type) - session.known.keys()
+    own = {name for name in session.terms.constants(declaration.type) if name not in session.known}
     if own:
         raise Refused(f"the statement needs {dotted(min(own, key=repr))}; define it in the problem or avoid `match`")
     return described(session, declaration, name=task.theorem)
@@ -107,7 +107,7 @@ class _Bench:
             declarations,
             theorems=task.theorems,
             definitions=task.definitions,
-            known=session.known.keys(),
+            known=session.known,
             terms=session.terms,
         )
         self._new_names: dict[Name, Name] = {}

@@ -3,34 +3,26 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-import msgspec
-
 from .declarations import Declaration, Kind, Module, mentioned
+from .known import Known, KnownAndImported
+from .lean.core_library import LIBRARY
 from .lean.kernel import Kernel, KernelLimit
-from .lean.olean import read_module
+from .lean.olean import read_module, read_parts
 from .policy import ALLOWED_AXIOMS
 from .refusals import Refused
 from .shelf import Held, Shelf
 from .tasks import LEMMA_PREFIX
-from .terms import Name, Terms, dotted
+from .terms import Name, Terms, dotted, undotted
 
+_QUOTIENT = (("Quot",), ("Quot", "mk"), ("Quot", "lift"), ("Quot", "ind"))
 _DERIVED = (Kind.CONSTRUCTOR, Kind.RECURSOR)
-
-
-class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """A constant that the kernel holds."""
-
-    declaration: Declaration
-    module: str
-    """The module that other modules import to use it."""
-
-    axioms: frozenset[str]
 
 
 class Session:
     """A growing environment of trusted and accepted modules, replayed declaration by declaration.
 
-    Each module is read by the memory-safe reader and sent to the kernel from terms; nothing is mapped or imported.
+    Each module is read by the memory-safe reader and sent to the kernel from terms; nothing is mapped or imported, but
+    for a trusted library that is too large for it.
     """
 
     def __init__(self, library: Path, *, version: str, imports: tuple[str, ...] = ()) -> None:
@@ -45,6 +37,20 @@ class Session:
         self.unit_names: dict[str, tuple[str, ...]] = {}
         """The same the other way round: one name, or those of mutual types in their order."""
         self._shelf = Shelf(version=version)
+
+    def import_library(self, path: str) -> None:
+        """Begin with the trusted library as Lean imports it from the search path `path`, unchecked.
+
+        Raises:
+            Refused: it leaves the quotient free, which the kernel then takes from anybody.
+            OSError: Lean cannot import it.
+        """
+        self.kernel.import_library(path, map(undotted, self.imports))
+        self.known = KnownAndImported(self.kernel)
+        for name in _QUOTIENT:
+            found = self.known.get(name)
+            if found is None or found.declaration.kind is not Kind.QUOTIENT:
+                raise Refused(f"the library does not have {dotted(name)} of Lean's core")
 
     def name_unit(self, content: str, names: tuple[str, ...]) -> None:
         """Remember under which names a unit is stored."""
@@ -81,14 +87,17 @@ class Session:
             self.take_in([module])
         return self.known.get(name)
 
-    def admit(self, data: bytes, *, module: str) -> Module:
-        """Replay a trusted or accepted module.
+    def admit(self, data: bytes, *more: bytes, module: str) -> Module:
+        """Replay a trusted or accepted module. One of the library may be in parts.
 
         Raises:
             Refused: it is malformed, collides with a known name, or the kernel refuses a declaration of it.
             KernelLimit: the kernel stopped at a limit.
         """
-        found = read_module(data, self.terms, version=self.version)
+        if module == LIBRARY:
+            found = read_parts([data, *more], self.terms, version=self.version)
+        else:
+            found = read_module(data, self.terms, version=self.version)
         self.replay(found.declarations, module=module)
         return found
 
@@ -97,11 +106,21 @@ class Session:
 
         `unsafe` and `partial` constants are left out: no safe constant can mention them.
         """
-        if taken := [name for name in declarations if name in self.known]:
-            raise Refused(f"{dotted(taken[0])} is declared already")
-        safe = {name: declaration for name, declaration in declarations.items() if declaration.is_safe}
+        taken = [name for name in declarations if name in self.known]
+        if foreign := [name for name in taken if not self._is_again(declarations[name], module)]:
+            raise Refused(f"{dotted(foreign[0])} is declared already")
+        safe = {name: item for name, item in declarations.items() if item.is_safe and name not in self.known}
         for declaration in in_dependency_order(safe, self.terms):
             self._learn(declaration, safe, module)
+
+    def _is_again(self, declaration: Declaration, module: str) -> bool:
+        """Return whether two modules of the library prove the same; Lean allows it, for equations made on demand."""
+        known = self.known[declaration.name]
+        return (
+            module == known.module == LIBRARY
+            and declaration.kind == known.declaration.kind == Kind.THEOREM
+            and self.statement_hash(declaration) == self.statement_hash(known.declaration)
+        )
 
     def _learn(self, declaration: Declaration, companions: Mapping[Name, Declaration], module: str) -> None:
         if declaration.kind not in _DERIVED and not self._is_later_member(declaration):

@@ -11,11 +11,17 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
 
     library: str
     version: str
-    modules: list[tuple[str, str]]
-    """`(module name, path)` in dependency order."""
+    modules: list[tuple[str, tuple[str, ...]]]
+    """`(module name, paths)` in dependency order; a module of the library may be in parts."""
 
     imports: tuple[str, ...] = ()
     """What a module imports to have all of the library."""
+
+    library_path: str = ""
+    """Where Lean finds the library if it is to import it; otherwise the library is among the modules."""
+
+    library_bytes: int = 0
+    """How much of memory an import takes."""
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True, tag="split"):

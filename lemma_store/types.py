@@ -171,7 +171,10 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     library: str
     policy: str
     declarations: int
-    """How many declarations the kernel accepted, from an empty environment to the target."""
+    """How many declarations the kernel accepted to the target, from an empty environment or an imported library."""
+
+    basis: str = "replayed"
+    """`replayed`: the kernel accepted the library too; `imported`: it is too large, so Lean imported it unchecked."""
 
     root: str
     """Stored name of the lemma that states the target."""

@@ -43,4 +43,6 @@ def _text(found: Verification) -> str:
         lines.append(f"axioms: {', '.join(found.axioms) or 'none'}")
         replayed = f"{found.modules} modules, {found.declarations} declarations replayed in {found.seconds:.1f} s"
         lines.append(f"kernels: {', '.join(found.kernels)}; {replayed}")
+        if found.basis == "imported":
+            lines.append("the library is too large to be replayed: Lean imported it, unchecked")
     return "\n".join(lines)

@@ -43,7 +43,9 @@ class CoreModule(msgspec.Struct, frozen=True, kw_only=True):
     artifact: Path
     """Its `.olean`."""
     digest: str
-    """SHA-256 of the artifact, as it was when compiled."""
+    """SHA-256 of the artifact and of what belongs to it, as they were when compiled."""
+    more: tuple[Path, ...] = ()
+    """Its other files, if it is compiled in parts."""
     source: Path | None = None
     """Its text, where that is for agents to read."""
 
@@ -63,6 +65,8 @@ class CoreLibrary(msgspec.Struct, frozen=True, kw_only=True):
     """It is the one that ships, and no project's."""
     more_folders: tuple[Path, ...] = ()
     """More folders for Lean's search path, after `folder`."""
+    imported_bytes: int = 0
+    """Its size, if it is too large to be replayed, so that judges have Lean import it; otherwise 0."""
 
     def header(self, *more: str) -> str:
         """Return the header of an operator's text that rests on the library and on `more` modules."""
@@ -72,9 +76,16 @@ class CoreLibrary(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(["prelude", *lines, ""])
 
     @property
-    def replayed(self) -> list[tuple[str, Path]]:
-        """Its modules as a judge takes them."""
-        return [(LIBRARY, module.artifact) for module in self.modules]
+    def replayed(self) -> list[tuple[str, tuple[Path, ...]]]:
+        """The files of its modules as a judge takes them; none if it is imported."""
+        if self.imported_bytes:
+            return []
+        return [(LIBRARY, (module.artifact, *module.more)) for module in self.modules]
+
+    @property
+    def basis(self) -> str:
+        """How it comes into a kernel, as certificates say it."""
+        return "imported" if self.imported_bytes else "replayed"
 
     @property
     def lean_path(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ are never freed: a kernel lives for one judgement, or holds accepted terms only.
 The layouts are those of Lean 4.35.0; the toolchain's hash is checked before the library is loaded.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from lemma_store.declarations import Declaration, Kind
 from lemma_store.refusals import Refused
 from lemma_store.terms import IMAX, MAX, PARAM, PI, SUCC, ZERO, Name, Node, Terms, dotted
 
+from .imported import ImportedLibrary
 from .objects import Objects
 
 _EXCEPTIONS = (
@@ -38,8 +39,30 @@ class Kernel:
         self._names: dict[Name, int] = {(): 1}
         self._environment = self._objects.empty_environment()
         self._has_quotient = False
+        self._library: ImportedLibrary | None = None
         self.accepted = 0
         """Declarations that the kernel said yes to; a mutual group counts once."""
+
+    def import_library(self, path: str, modules: Iterable[Name]) -> None:
+        """Have Lean import `modules` from the search path `path` into the empty environment, unchecked.
+
+        Raises:
+            OSError: Lean cannot import them.
+        """
+        self._library = ImportedLibrary(self._objects, self._terms, path, [self._name(name) for name in modules])
+        self._environment = self._library.environment
+        self._has_quotient = True  # an environment with imports has it by Lean's decree
+
+    def imported(self, name: Name) -> tuple[Declaration, frozenset[str]] | None:
+        """Return a constant of the imported library and the axioms that it rests on, if safe ones may use it.
+
+        Raises:
+            Refused: the library is malformed.
+        """
+        found = self._library and self._library.declaration(self._name(name))
+        if not self._library or not found:
+            return None
+        return found, self._library.axioms(self._name(name))
 
     def add(self, declaration: Declaration, companions: Mapping[Name, Declaration]) -> None:
         """Check `declaration` and add it, with its whole mutual group and what the kernel derives from it.

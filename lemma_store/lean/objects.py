@@ -4,6 +4,7 @@ Every object is marked persistent: it is never freed.
 """
 
 import ctypes
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,11 @@ from typing import Any
 _POINTER = ctypes.c_void_p
 _SMALL_NUMBER_LIMIT = 1 << 62
 _WRITER_BYTES, _GAPS = (8 << 20) + 64, 2
-_ARRAY = 246
+_CLOSURE, _ARRAY = 245, 246
+_AXIOMS = "l___private_Lean_Util_CollectAxioms_0__Lean_CollectAxioms_collectAndGet"
+_TEXT_AT = 32
+_PRIVATE = 2
+"""Lean's `OLeanLevel.private`."""
 
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "lean_alloc_object": (_POINTER, ctypes.c_size_t),
@@ -39,6 +44,20 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "l_Lean_mkEmptyEnvironment": (_POINTER, ctypes.c_uint32),
     "lean_elab_environment_to_kernel_env": (_POINTER, _POINTER),
     "l_Lean_saveModuleData": (_POINTER, _POINTER, _POINTER, _POINTER),
+    "lean_init_search_path": (_POINTER,),
+    "l_Lean_importModules": (
+        _POINTER,
+        _POINTER,
+        _POINTER,
+        ctypes.c_uint32,
+        _POINTER,
+        ctypes.c_uint8,
+        ctypes.c_uint8,
+        ctypes.c_uint8,
+        _POINTER,
+    ),
+    "lean_io_error_to_string": (_POINTER, _POINTER),
+    _AXIOMS: (_POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
 }
 
 
@@ -87,6 +106,16 @@ def _keep(address: int) -> int:
 def _fill(address: int, words: list[int]) -> None:
     at = address >> 3
     _words[at : at + len(words)] = words
+
+
+def _name_text(address: int) -> str:
+    parts: list[str] = []
+    while not address & 1:
+        part = _field(address, 1)
+        is_text = _tag(address) == 1
+        parts.append(ctypes.string_at(part + _TEXT_AT).decode(errors="replace") if is_text else str(part >> 1))
+        address = _field(address, 0)
+    return ".".join(reversed(parts))
 
 
 class Objects:
@@ -176,8 +205,56 @@ class Objects:
 
     def empty_environment(self) -> int:
         """Return a kernel environment without any constant."""
-        result = self._lean.l_Lean_mkEmptyEnvironment(0)
-        return _keep(self._lean.lean_elab_environment_to_kernel_env(_keep(_field(_keep(result), 0))))
+        return self.kernel_environment(_keep(self._result(self._lean.l_Lean_mkEmptyEnvironment(0))))
+
+    def import_modules(self, path: str, modules: list[int]) -> int:
+        """Return an environment with all constants of `modules`, found on the search path, as Lean maps them.
+
+        Raises:
+            OSError: Lean cannot import them.
+        """
+        os.environ["LEAN_PATH"] = path
+        self._result(self._lean.lean_init_search_path())
+        imports = self.array([self._import(name) for name in modules])
+        options = _POINTER.in_dll(self._lean, "l_Lean_Options_empty").value
+        # Kept for good, without the states of extensions, and with what is private in modules.
+        found = self._lean.l_Lean_importModules(imports, options, 0, self.array([]), 1, 0, _PRIVATE, self.box(1))
+        return _keep(self._result(found))
+
+    def kernel_environment(self, environment: int) -> int:
+        """Return what the kernel needs of an environment."""
+        return _keep(self._lean.lean_elab_environment_to_kernel_env(environment))
+
+    def no_axioms_seen(self) -> int:
+        """Return what `axioms` begins with."""
+        return self.constructor(0, [self.box(1), self.box(1)])
+
+    def axioms(self, environment: int, name: int, seen: int) -> tuple[list[str], int]:
+        """Return the axioms that a constant rests on, and `seen` with what was found on the way."""
+        # Lean also keeps them in modules, but asked for that it finds nothing, and so looks for itself.
+        found = _keep(getattr(self._lean, _AXIOMS)(self._always(self._always(self.box(0))), name, environment, seen))
+        names = _keep(_field(found, 0))
+        return [_name_text(_field(names, 2 + at)) for at in range(_field(names, 0))], _keep(_field(found, 1))
+
+    def _always(self, value: int) -> int:
+        """Return a function of one argument whose value is always the same."""
+        address: int = self._lean.lean_alloc_object(32)
+        _words[address >> 3] = _CLOSURE << 56
+        code = ctypes.cast(self._lean.l_Function_const___redArg___boxed, _POINTER).value
+        assert code is not None
+        _fill(address + 8, [code, 2 | 1 << 16, value])
+        return address
+
+    def _import(self, name: int) -> int:
+        return self.constructor(0, [name], b"\0\1\0")
+
+    def _result(self, result: int) -> int:
+        """Return the value of what a function of Lean's `IO` gives back."""
+        value = _field(_keep(result), 0)
+        if _tag(result) != 0:
+            text: int = self._lean.lean_io_error_to_string(value)
+            raise OSError(ctypes.string_at(text + _TEXT_AT).decode(errors="replace"))
+        return value
 
     def add_declaration(self, environment: int, declaration: int) -> tuple[int | None, int]:
         """Ask the kernel; return `(None, new environment)` or `(tag of the exception, old environment)`."""
@@ -206,7 +283,7 @@ class Objects:
         Raises:
             OSError: Lean could not write the file.
         """
-        entries = [self.constructor(0, [name], b"\0\1\0") for name in imports]
+        entries = [self._import(name) for name in imports]
         fields = [self.array(entries), self.array(names), self.array(constants), self.array([]), self.array([])]
         module = self.constructor(0, fields, b"\0")
         result = self._lean.l_Lean_saveModuleData(

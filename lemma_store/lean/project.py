@@ -1,10 +1,11 @@
 """A user's own toolchain and Lake project: found by `lake env`, known by version, commit and bytes, or refused.
 
 The modules that a text imports are the trusted library. The judge replays them from an empty environment, as it does
-with the core library; so they must be of the format that its reader knows.
+with the core library; so they must be of the format that its reader knows. What is too large for that, Lean imports.
 """
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -18,11 +19,12 @@ from bus.errors import BadProblem, LeanUnavailable
 from lemma_store.refusals import Refused
 
 from .core_library import CoreLibrary, CoreModule
-from .olean import read_imports
+from .olean import MAX_TRUSTED_BYTES, Head, read_head
+from .regions import HEADER_BYTES, part_starts
 from .toolchain import LEAN_COMMIT, LEAN_VERSION, Toolchain
 
-MAX_LIBRARY_BYTES = 256 << 20
-"""Compiled modules that a judge can replay at its start."""
+REPLAYED_MB = 256
+"""So much of compiled modules a judge replays at its start; what is larger, it has Lean import."""
 
 KNOWN = {(LEAN_VERSION, LEAN_COMMIT)}
 """Versions and commits whose object layout and calling conventions the judge knows."""
@@ -32,6 +34,7 @@ ID_PREFIX = "project-"
 
 _VERSION = re.compile(r"Lean \(version (?P<version>[\w.+-]+),.*?commit (?P<commit>[0-9a-f]{12,40})")
 _LIBRARIES = ("lib/lean/libleanshared.so", "lib/libleanshared.so")
+_AGAIN = "build the project again"
 _SECONDS = 120
 _ASK = """
 import ctypes, os, sys
@@ -55,12 +58,12 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
         """Return `imports` and all that they import, each after what it imports.
 
         Raises:
-            BadProblem: a module is not compiled, is in parts that the reader does not know, or they are too large.
+            BadProblem: a module is not compiled, or lacks a part, or its parts are of several builds.
         """
-        modules: dict[str, Path] = {}
+        modules: dict[str, tuple[Path, ...]] = {}
         imports = tuple(imports)
         stack = [(name, False) for name in reversed(imports)]
-        opened: dict[str, Path] = {}
+        opened: dict[str, tuple[Path, ...]] = {}
         while stack:
             name, is_ready = stack.pop()
             if name in modules:
@@ -68,37 +71,35 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
             if is_ready:
                 modules[name] = opened[name]
             elif name not in opened:
-                opened[name] = self._find(name)
+                first = self._find(name)
+                head = _head_of(first)
+                opened[name] = _parts_of(first) if head.is_in_parts else (first,)
                 stack.append((name, True))
-                stack += [(below, False) for below in _imports_of(opened[name])]
+                stack += [(below, False) for below in head.imports]
         return self._library(imports, modules)
 
     def _find(self, name: str) -> Path:
+        """Return the first file of a module, where Lean looks for it: in the first folder that has its package."""
+        package, *_ = parts = name.split(".")
         for folder in self.search_path:
-            path = folder.joinpath(*name.split(".")).with_suffix(".olean")
-            if path.with_suffix(".olean.private").exists():
-                raise BadProblem(
-                    f"{name} is compiled in parts (the module system), which this judge does not read",
-                    hint="import modules that are compiled as a whole",
-                )
-            if path.is_file():
-                return path
+            if (folder / package).is_dir() or (folder / f"{package}.olean").is_file():
+                path = folder.joinpath(*parts[:-1], f"{parts[-1]}.olean")
+                if path.is_file():
+                    return path
+                break
         raise BadProblem(f"the project has no compiled module {name}", hint=f"run `lake build` in {self.folder}")
 
-    def _library(self, imports: tuple[str, ...], modules: dict[str, Path]) -> CoreLibrary:
-        if (size := sum(path.stat().st_size for path in modules.values())) > MAX_LIBRARY_BYTES:
-            limit = MAX_LIBRARY_BYTES >> 20
-            raise BadProblem(
-                f"the imports hold {size >> 20} MB of compiled modules, more than the {limit} MB of this judge"
-            )
+    def _library(self, imports: tuple[str, ...], modules: dict[str, tuple[Path, ...]]) -> CoreLibrary:
+        size = sum(path.stat().st_size for paths in modules.values() for path in paths)
         found = [
             CoreModule(
                 name=name,
-                artifact=path,
-                digest=hashlib.sha256(path.read_bytes()).hexdigest(),
+                artifact=paths[0],
+                more=paths[1:],
+                digest=_digest(paths),
                 source=self._source(name),
             )
-            for name, path in modules.items()
+            for name, paths in modules.items()
         ]
         digest = hashlib.sha256(self.toolchain.id.encode())
         for module in found:
@@ -110,6 +111,7 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
             imports=imports,
             is_embedded=False,
             more_folders=self.search_path[1:],
+            imported_bytes=size if size > _replayed_mb() << 20 else 0,
         )
 
     def _source(self, name: str) -> Path | None:
@@ -188,8 +190,40 @@ def _output(command: list[str], folder: Path) -> str:
     return done.stdout.strip()
 
 
-def _imports_of(path: Path) -> list[str]:
+def _replayed_mb() -> int:
+    """Return ADAPTER_REPLAY_MB, else what is usual."""
+    chosen = os.environ.get("ADAPTER_REPLAY_MB", str(REPLAYED_MB))
+    if not chosen.isdecimal():
+        raise BadProblem(f"ADAPTER_REPLAY_MB is {chosen!r} and no number of megabytes")
+    return int(chosen)
+
+
+def _head_of(path: Path) -> Head:
     try:
-        return read_imports(path.read_bytes(), version=LEAN_VERSION)
+        return read_head(path.read_bytes(), version=LEAN_VERSION, most=MAX_TRUSTED_BYTES)
     except Refused as refusal:
-        raise BadProblem(f"{path} cannot be read: {refusal.reason}", hint="build the project again") from None
+        raise BadProblem(f"{path} cannot be read: {refusal.reason}", hint=_AGAIN) from None
+
+
+def _parts_of(first: Path) -> tuple[Path, ...]:
+    """Return the files of a module in parts, the one with everything last."""
+    paths = first, *(first.with_name(f"{first.name}.{part}") for part in ("server", "private"))
+    heads: list[bytes] = []
+    for path in paths:
+        if not path.is_file():
+            raise BadProblem(f"{first} is a part of a module, and {path.name} is missing", hint=_AGAIN)
+        with path.open("rb") as file:
+            heads.append(file.read(HEADER_BYTES))
+    try:
+        part_starts(heads, [path.stat().st_size for path in paths])
+    except Refused as refusal:
+        raise BadProblem(f"{first} cannot be read: {refusal.reason}", hint=_AGAIN) from None
+    return paths
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            hashlib.file_digest(file, lambda: digest)
+    return digest.hexdigest()

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class Reader:
-    """Reads one region into `terms`, and remembers what it has read of it."""
+    """Reads one region into `terms`, and remembers what it has read of it; once it has refused, it is of no use."""
 
     def __init__(self, region: Region, terms: Terms) -> None:
         self.region = region

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -68,30 +69,57 @@ class Assembled(msgspec.Struct, frozen=True, kw_only=True):
 
 def assemble(place: Path, *, toolchain: Toolchain, core: CoreLibrary) -> Assembled:
     """Put together a toolchain and a project below `place`, and compile the project."""
-    prefix, folder = place / "toolchain", place / "project"
+    prefix = place / "toolchain"
+    put_toolchain(prefix, toolchain)
+    shutil.copytree(core.folder, prefix / "lib" / "lean", dirs_exist_ok=True)
+    return put_project(place / "project", prefix, {"Proj/Basic": BASIC, "Proj": MAIN})
+
+
+def put_toolchain(prefix: Path, toolchain: Toolchain) -> None:
+    """Make a toolchain folder around the wheel's library, without compiled modules."""
     library = prefix / "lib" / "lean"
     library.mkdir(parents=True)
     for name in ("libleanshared.so", "libleanshared_1.so", "libleanshared_2.so", "libInit_shared.so"):
         (library / name).symlink_to(toolchain.library.parent / name)
-    shutil.copytree(core.folder, library, dirs_exist_ok=True)
-    build = folder / ".lake" / "build" / "lib" / "lean"
-    build.joinpath("Proj").mkdir(parents=True)
     _program(prefix / "bin" / "lean", _LEAN.format(python=sys.executable, prefix=prefix))
+
+
+def put_project(folder: Path, prefix: Path, sources: Mapping[str, str]) -> Assembled:
+    """Make a project of these files, each after those it imports, and compile it."""
+    build = folder / ".lake" / "build" / "lib" / "lean"
+    build.mkdir(parents=True)
     _program(prefix / "bin" / "lake", _LAKE.format(path=build, prefix=prefix))
     (folder / "lakefile.toml").write_text('name = "proj"\n')
     (folder / "lean-toolchain").write_text("leanprover/lean4:v4.35.0\n")
-    sources = {"Proj/Basic": BASIC, "Proj": MAIN}
     for name, text in sources.items():
-        (folder / f"{name}.lean").parent.mkdir(exist_ok=True)
-        (folder / f"{name}.lean").write_text(text)
-        subprocess.run(
-            [prefix / "bin" / "lake", "env", "lean", "-o", str(build / f"{name}.olean"), f"{name}.lean"],
-            cwd=folder, check=True, capture_output=True, env={**os.environ, "LEAN_PATH": ""},
-        )  # fmt: skip
+        compile_module(name, text, folder=folder, into=build, prefix=prefix)
     return Assembled(folder=folder, prefix=prefix, path=f"{prefix / 'bin'}:{os.environ['PATH']}")
 
 
+def copy_project(of: Assembled, place: Path) -> Assembled:
+    """Copy a project and its compiled modules; the toolchain stays where it is."""
+    folder, programs = place / "project", place / "bin"
+    shutil.copytree(of.folder, folder)
+    build = folder / ".lake" / "build" / "lib" / "lean"
+    _program(programs / "lake", _LAKE.format(path=build, prefix=of.prefix))
+    return Assembled(folder=folder, prefix=of.prefix, path=f"{programs}:{of.path}")
+
+
+def compile_module(
+    name: str, text: str, *, folder: Path, into: Path, prefix: Path, options: Sequence[str] = ()
+) -> None:
+    """Write `text` to the file `name` of `folder`, and compile it with what is compiled in `into` and the toolchain."""
+    source, artifact = folder / f"{name}.lean", into / f"{name}.olean"
+    for path in (source, artifact):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(text)
+    command = [prefix / "bin" / "lean", *options, "-o", str(artifact), f"{name}.lean"]
+    environment = {**os.environ, "LEAN_PATH": str(into)}
+    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def _program(path: Path, text: str) -> None:
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(0o755)

@@ -5,6 +5,7 @@ from lemma_store.lean.core_library import build_core_library
 from lemma_store.lean.elaboration import ForkServer
 from lemma_store.lean.toolchain import find_toolchain
 from tests.project.assembled import Assembled, assemble
+from tests.project.in_parts import assemble_in_parts
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +19,6 @@ def assembled(tmp_path_factory: pytest.TempPathFactory) -> Assembled:
     return anyio.run(build)
 
 
-@pytest.fixture(autouse=True)
-def _on_path(assembled: Assembled, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", assembled.path)
+@pytest.fixture(scope="session")
+def in_parts(tmp_path_factory: pytest.TempPathFactory) -> Assembled:
+    return assemble_in_parts(tmp_path_factory.mktemp("parts"), toolchain=find_toolchain())

@@ -12,6 +12,12 @@ from tests.project.assembled import Assembled
 
 pytestmark = pytest.mark.timeout(400)
 
+
+@pytest.fixture(autouse=True)
+def _on_path(assembled: Assembled, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", assembled.path)
+
+
 PROOF = """prelude
 import Proj.Basic
 open Proj
