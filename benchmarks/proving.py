@@ -1,6 +1,7 @@
 """What a team costs and yields on problems: checks to proof beside a single agent, useful checks, use of the cores.
 
     python -P benchmarks/proving.py [--problems scenarios/lean/problems] [--limit 6] [--time 60] [--team tactician:5]
+                                    [--adapter FOLDER]
 
 Prints one JSON object. Every problem is solved by the team and by one agent, one after the other, on servers of their
 own. Lean's share of the CPU time is that of the fork servers and judges with all that they started; the server's is
@@ -60,7 +61,7 @@ class CpuTime:
         return {kind: round(sum(used for one, used in self._seen.values() if one == kind), 2) for kind in kinds}
 
 
-async def solve(tasks: Sequence[Task], team: str, caps: Caps, folder: SuiteFolder) -> dict[str, float]:
+async def solve(order: SuiteOrder, folder: SuiteFolder) -> dict[str, float]:
     """Let a team solve every problem; return the CPU seconds by kind of process."""
     cpu = CpuTime(os.getpid())
 
@@ -69,18 +70,21 @@ async def solve(tasks: Sequence[Task], team: str, caps: Caps, folder: SuiteFolde
             cpu.look()
             await anyio.sleep(LOOK_S)
 
-    async with station(folder.work, team=team) as place, anyio.create_task_group() as looking:
+    async with (
+        station(folder.work, team=order.team, adapter=order.adapter) as place,
+        anyio.create_task_group() as looking,
+    ):
         looking.start_soon(look)
-        for task in tasks:
-            await one(task, team, caps, folder, place)
+        for task in order.tasks:
+            await one(task, order, folder, place)
         cpu.look()
         looking.cancel_scope.cancel()
     return cpu.seconds()
 
 
-async def one(task: Task, team: str, caps: Caps, folder: SuiteFolder, place: Station) -> None:
+async def one(task: Task, order: SuiteOrder, folder: SuiteFolder, place: Station) -> None:
     """One problem."""
-    plan = EpisodePlan(task=task, team=team, caps=caps)
+    plan = EpisodePlan(task=task, team=order.team, caps=order.caps)
     folder.save_record(await measured(plan, place, name=slug(task.id), kept=folder.kept(task.id)))
 
 
@@ -125,14 +129,14 @@ def ratio(team: Sequence[EpisodeRecord], single: Sequence[EpisodeRecord]) -> dic
     return {"problems": len(pairs), "median": round(statistics.median(ratios), 2) if ratios else None}
 
 
-async def measure(tasks: Sequence[Task], team: str, caps: Caps, root: Path) -> dict[str, object]:
+async def measure(tasks: list[Task], team: str, caps: Caps, adapter: str, root: Path) -> dict[str, object]:
     """Both teams on all problems."""
     found: dict[str, list[EpisodeRecord]] = {}
     result: dict[str, object] = {"problems": len(tasks), "load_before": os.getloadavg()[0]}
     for name, members in (("team", team), ("single", f"{team.partition(':')[0]}:1")):
-        order = SuiteOrder(tasks=list(tasks), team=members, caps=caps)
+        order = SuiteOrder(tasks=tasks, team=members, caps=caps, adapter=adapter)
         folder = SuiteFolder(root / name)
-        cpu = await solve(tasks, members, caps, folder)
+        cpu = await solve(order, folder)
         records = folder.records(order.tasks)
         found[name] = [records[task.id] for task in tasks]
         events = [events for task in tasks for events in folder.events(task.id)]
@@ -148,11 +152,13 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=6)
     parser.add_argument("--time", type=float, default=60)
     parser.add_argument("--team", default="tactician:5")
+    parser.add_argument("--adapter", default="", help="folder of an adapter version")
     given = parser.parse_args()
     configure_logs(level="warning")
     tasks = find_tasks(given.problems, limit=given.limit)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        print(json.dumps(anyio.run(measure, tasks, given.team, Caps(seconds=given.time), Path(folder)), indent=2))
+        found = anyio.run(measure, tasks, given.team, Caps(seconds=given.time), given.adapter, Path(folder))
+        print(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

@@ -5,9 +5,11 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 from rich.console import Console
+from rich.progress import track
 
 from adapter_server.logs import configure_logs
 from bus.errors import BadArguments
@@ -106,20 +108,33 @@ def _carry_out(order: SuiteOrder, folder: SuiteFolder, *, is_verified: bool, is_
     return NOT_PROVED if wrong else OK
 
 
+def _not_verified(order: SuiteOrder, folder: SuiteFolder, solved: Sequence[str]) -> dict[str, list[str]]:
+    """The solved tasks whose certificate proves nothing, and why; a few seconds for each."""
+    project = Path(order.project) if order.project else None
+    wrong: dict[str, list[str]] = {}
+    for task in track(solved, description="verifying", console=Console(stderr=True)):
+        found = anyio.run(partial(verify, folder.kept(task), project=project))
+        if not found.is_proved:
+            wrong[task] = list(found.reasons)
+    return wrong
+
+
+def _write(folder: SuiteFolder, result: dict[str, Any]) -> None:
+    folder.summary_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
 def _report(order: SuiteOrder, folder: SuiteFolder, *, is_verified: bool, is_json: bool) -> dict[str, list[str]]:
     """Write and print what there is; the tasks whose certificate proves nothing, and why."""
     records = folder.records(order.tasks)
     summary = summary_of(order, records, folder)
     result = summary_json(summary, records)
+    folder.page_file.write_text(suite_page(order, records, summary, folder), encoding="utf-8")
+    _write(folder, result)
     wrong: dict[str, list[str]] = {}
     if is_verified:
-        project = Path(order.project) if order.project else None
-        solved = [task for task, record in records.items() if record.outcome == "solved"]
-        found = {task: anyio.run(partial(verify, folder.kept(task), project=project)) for task in solved}
-        wrong = {task: list(one.reasons) for task, one in found.items() if not one.is_proved}
-        result |= {"verified": len(solved) - len(wrong), "not_verified": wrong}
-    folder.summary_file.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    folder.page_file.write_text(suite_page(order, records, summary, folder), encoding="utf-8")
+        wrong = _not_verified(order, folder, [task for task in records if records[task].outcome == "solved"])
+        result |= {"verified": summary.solved - len(wrong), "not_verified": wrong}
+        _write(folder, result)
     if is_json:
         print(json.dumps(result))
     else:
