@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -266,13 +266,21 @@ async def measure_batch(count: int, folder: Path) -> dict[str, object]:
         return {
             "lemmas": count,
             "bare_ms": round(statistics.median(one for _, one in alone), 1),
-            "integrity_share": round(statistics.median(one.judge_ms / one.elaborate_ms for one, _ in alone), 3),
+            "integrity_share": share([one for one, _ in alone]),
+            "integrity_share_by_lemma": [
+                share([one for one, _ in alone[kind :: len(LARGE)]]) for kind in range(len(LARGE))
+            ],
             "tiny_integrity_ms": round(statistics.median(one.judge_ms for one in tiny), 1),
             "eta": round(sum(one for _, one in alone) / 1000 / (CORES * ours), 3),
             "per_s": round(count / ours, 2),
             "bare_per_s": round(count / theirs, 2),
             "rate": round(theirs / ours, 3),
         }
+
+
+def share(checks: Sequence[CheckReport]) -> float:
+    """Return what the judge and publication took of these checks, as a share of what elaboration took."""
+    return round(sum(one.judge_ms for one in checks) / sum(one.elaborate_ms for one in checks), 3)
 
 
 def large(n: int) -> str:

@@ -59,15 +59,18 @@ class NotProved(Exception):
         self.reasons = reasons
 
 
-async def verify(path: Path, *, project: Path | None = None, unsafe: bool = False) -> Verification:
+async def verify(
+    path: Path, *, project: Path | None = None, unsafe: bool = False, cache: Path | None = None
+) -> Verification:
     """Verify the certificate in `path`, or the only one below it; `project` is the Lake project that it rests on.
 
     Nothing is taken from a server or a cache: the core library and the problem are compiled anew, the target is
-    elaborated anew, and the stored modules are replayed in a new kernel.
+    elaborated anew, and the stored modules are replayed in a new kernel. Who verifies many gives all of them one empty
+    folder as `cache`, so that the core library is compiled for the first only.
     """
     began = time.monotonic()
     try:
-        found = await _verify(_certificate_folder(path), project=project, unsafe=unsafe)
+        found = await _verify(_certificate_folder(path), project=project, unsafe=unsafe, cache=cache)
     except NotProved as failure:
         found = Verification(is_proved=False, reasons=failure.reasons)
     except AdapterError as error:
@@ -86,7 +89,7 @@ def _certificate_folder(path: Path) -> Path:
     return found[0].parent
 
 
-async def _verify(folder: Path, *, project: Path | None, unsafe: bool) -> Verification:
+async def _verify(folder: Path, *, project: Path | None, unsafe: bool, cache: Path | None) -> Verification:
     try:
         certificate = msgspec.json.decode((folder / CERTIFICATE).read_bytes(), type=Certificate)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -97,8 +100,9 @@ async def _verify(folder: Path, *, project: Path | None, unsafe: bool) -> Verifi
         raise NotProved(f"the certificate {wanted}{'' if project else '; name it with --project'}")
     with tempfile.TemporaryDirectory(prefix="verify-") as name:
         work = Path(name)
+        cache = cache or work / "cache"
         async with open_ground(
-            project=project, scratch=work / "scratch", readable=[work], unsafe=unsafe, cache=work / "cache"
+            project=project, scratch=work / "scratch", readable=[work, cache], unsafe=unsafe, cache=cache
         ) as ground:
             if (certificate.toolchain, certificate.policy) != (ground.toolchain.id, POLICY_ID):
                 raise NotProved("the certificate was made with another toolchain or policy")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -112,10 +113,11 @@ def _not_verified(order: SuiteOrder, folder: SuiteFolder, solved: Sequence[str])
     """The solved tasks whose certificate proves nothing, and why; a few seconds for each."""
     project = Path(order.project) if order.project else None
     wrong: dict[str, list[str]] = {}
-    for task in track(solved, description="verifying", console=Console(stderr=True)):
-        found = anyio.run(partial(verify, folder.kept(task), project=project))
-        if not found.is_proved:
-            wrong[task] = list(found.reasons)
+    with tempfile.TemporaryDirectory(prefix="verify-") as cache:
+        for task in track(solved, description="verifying", console=Console(stderr=True)):
+            found = anyio.run(partial(verify, folder.kept(task), project=project, cache=Path(cache)))
+            if not found.is_proved:
+                wrong[task] = list(found.reasons)
     return wrong
 
 
