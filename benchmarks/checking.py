@@ -266,9 +266,9 @@ async def measure_batch(count: int, folder: Path) -> dict[str, object]:
         return {
             "lemmas": count,
             "bare_ms": round(statistics.median(one for _, one in alone), 1),
-            "integrity_share": share([one for one, _ in alone]),
+            "integrity_share": integrity_share([one for one, _ in alone]),
             "integrity_share_by_lemma": [
-                share([one for one, _ in alone[kind :: len(LARGE)]]) for kind in range(len(LARGE))
+                integrity_share([one for one, _ in alone[kind :: len(LARGE)]]) for kind in range(len(LARGE))
             ],
             "tiny_integrity_ms": round(statistics.median(one.judge_ms for one in tiny), 1),
             "eta": round(sum(one for _, one in alone) / 1000 / (CORES * ours), 3),
@@ -278,7 +278,7 @@ async def measure_batch(count: int, folder: Path) -> dict[str, object]:
         }
 
 
-def share(checks: Sequence[CheckReport]) -> float:
+def integrity_share(checks: Sequence[CheckReport]) -> float:
     """Return what the judge and publication took of these checks, as a share of what elaboration took."""
     return round(sum(one.judge_ms for one in checks) / sum(one.elaborate_ms for one in checks), 3)
 

@@ -59,8 +59,7 @@ class Kernel:
         Raises:
             Refused: the library is malformed.
         """
-        found = self._library and self._library.declaration(self._name(name))
-        if not self._library or not found:
+        if self._library is None or (found := self._library.declaration(self._name(name))) is None:
             return None
         return found, self._library.axioms(self._name(name))
 

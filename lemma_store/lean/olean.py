@@ -76,7 +76,7 @@ class _ModuleReader:
         """Return what the region's first root says."""
         at, _, fields, scalars = self._reader.expect(self._region.roots[0], None, 5)
         names = self._imports(fields[0], at)
-        return Head(imports=[".".join(map(str, name)) for name in names], is_in_parts=scalars[:1] == b"\1")
+        return Head(imports=[".".join(map(str, name)) for name in names], is_in_parts=_is_in_parts(scalars))
 
     def _imports(self, pointer: int, parent: int) -> tuple[Name, ...]:
         spot, items = self._region.array(pointer, parent)
@@ -90,7 +90,8 @@ class _ModuleReader:
             Refused: see `read_parts`.
         """
         region = self._region
-        if self.head().is_in_parts is not (len(region.roots) == PARTS):
+        *_, scalars = self._reader.expect(region.roots[0], None, 5)
+        if _is_in_parts(scalars) is not (len(region.roots) == PARTS):
             raise Refused(
                 f"a module is one file or, in parts, {PARTS}; here are {len(region.roots)}, and it says otherwise"
             )
@@ -125,3 +126,7 @@ class _ModuleReader:
             name = ".".join(str(part) for part in self._reader.name(fields[0], at))
             found[name] = found.get(name, 0) + len(self._region.array(fields[1], at)[1])
         return found
+
+
+def _is_in_parts(scalars: bytes | memoryview) -> bool:
+    return scalars[:1] == b"\1"

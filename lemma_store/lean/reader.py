@@ -44,7 +44,7 @@ class Reader:
     """Reads one region into `terms`, and remembers what it has read of it; once it has refused, it is of no use."""
 
     def __init__(self, region: Region, terms: Terms) -> None:
-        self.region = region
+        self._region = region
         self._terms = terms
         self._names: dict[int, Name] = {}
         self._levels: dict[int, int] = {_SMALL_ZERO: terms.add((ZERO,))}
@@ -54,7 +54,7 @@ class Reader:
         self, pointer: int, parent: int | None, count: int
     ) -> tuple[int, int, tuple[int, ...], bytes | memoryview]:
         """Return what `Region.constructor` does, if the object has `count` fields."""
-        at, tag, fields, scalars = self.region.constructor(pointer, parent)
+        at, tag, fields, scalars = self._region.constructor(pointer, parent)
         if len(fields) != count:
             raise Refused(f"an object has {len(fields)} fields where {count} are due")
         return at, tag, fields, scalars
@@ -80,7 +80,7 @@ class Reader:
             at, tag, fields, _ = self.expect(pointer, parent, 2)
             if tag not in (1, 2):
                 raise Refused("a name is malformed")
-            part = self.region.string(fields[1], at) if tag == 1 else self.region.number(fields[1], at)
+            part = self._region.string(fields[1], at) if tag == 1 else self._region.number(fields[1], at)
             steps.append((pointer, part))
             pointer, parent = fields[0], at
         name = () if pointer == 1 else self._names[pointer]
@@ -89,9 +89,9 @@ class Reader:
         return name
 
     def _level(self, pointer: int, parent: int) -> int:
-        levels, words, base = self._levels, self.region.words, self.region.base
+        levels, words, base = self._levels, self._region.words, self._region.base
         if pointer not in levels:
-            for place in self.region.reach(pointer, parent, _LEVELS, levels):
+            for place in self._region.reach(pointer, parent, _LEVELS, levels):
                 at = place - base >> 3
                 tag, fields = words[at] >> 56, words[at] >> 48 & 0xFF
                 if tag == _LEVEL_PARAM:
@@ -102,8 +102,8 @@ class Reader:
         return levels[pointer]
 
     def _expr(self, pointer: int, parent: int) -> int:
-        exprs, words, base, add = self._exprs, self.region.words, self.region.base, self._terms.add
-        for place in self.region.reach(pointer, parent, SHAPES, exprs):
+        exprs, words, base, add = self._exprs, self._region.words, self._region.base, self._terms.add
+        for place in self._region.reach(pointer, parent, _SHAPES, exprs):
             at = place - base >> 3
             tag = words[at] >> 56
             if tag == APP:
@@ -116,7 +116,7 @@ class Reader:
         return exprs[pointer]
 
     def _node(self, tag: int, at: int) -> Node:
-        exprs, words, offset = self._exprs, self.region.words, at << 3
+        exprs, words, offset = self._exprs, self._region.words, at << 3
         first = words[at + 1]
         match tag:
             case 0:
@@ -131,17 +131,17 @@ class Reader:
             case 9:
                 return LIT, self._literal(first, offset)
             case _:
-                name, index = self.name(first, offset), self.region.number(words[at + 2], offset)
+                name, index = self.name(first, offset), self._region.number(words[at + 2], offset)
                 return PROJ, name, index, exprs[words[at + 3]]
 
     def _index(self, pointer: int, parent: int) -> int:
-        index = self.region.number(pointer, parent)
+        index = self._region.number(pointer, parent)
         if index >= _MAX_BINDERS:
             raise Refused("a term has more nested binders than Lean counts")
         return index
 
     def _style(self, offset: int) -> int:
-        style = self.region.data[offset + _STYLE_AT]
+        style = self._region.data[offset + _STYLE_AT]
         if style >= _STYLES:
             raise Refused("a binder is malformed")
         return style
@@ -150,7 +150,7 @@ class Reader:
         at, tag, fields, _ = self.expect(pointer, parent, 1)
         if tag not in (0, 1):
             raise Refused("a literal is malformed")
-        return self.region.number(fields[0], at) if tag == 0 else self.region.string(fields[0], at)
+        return self._region.number(fields[0], at) if tag == 0 else self._region.string(fields[0], at)
 
     def _closed(self, pointer: int, parent: int) -> int:
         term = self._exprs.get(pointer)
@@ -166,7 +166,7 @@ class Reader:
         Raises:
             Refused: it is malformed, or holds metavariables, free variables or open terms.
         """
-        region = self.region
+        region = self._region
         at, tag, fields, _ = self.expect(pointer, parent, 1)
         if tag > Kind.RECURSOR:
             raise Refused("a constant is of no known kind")
@@ -176,30 +176,28 @@ class Reader:
         return Declaration(
             kind=kind,
             name=self.name(names[0], head),
-            params=self.names(names[1], head),
+            params=self._name_list(names[1], head),
             type=self._closed(names[2], head),
             value=self._closed(fields[1], at) if kind in _VALUED else None,
             is_safe=_is_safe(kind, scalars),
             hints=self._hints(fields[2], at) if kind is Kind.DEFINITION else None,
-            group=self.group(kind, fields, at),
-            constructors=self.names(fields[4], at) if kind is Kind.INDUCTIVE else (),
+            group=self._group(kind, fields, at),
+            constructors=self._name_list(fields[4], at) if kind is Kind.INDUCTIVE else (),
             num_params=region.number(fields[1], at) if kind is Kind.INDUCTIVE else 0,
         )
 
-    def names(self, pointer: int, parent: int) -> tuple[Name, ...]:
-        """Return a list of names."""
+    def _name_list(self, pointer: int, parent: int) -> tuple[Name, ...]:
         return self._list(pointer, parent, self.name)
 
-    def group(self, kind: Kind, fields: tuple[int, ...], at: int) -> tuple[Name, ...]:
-        """Return `Declaration.group` of a constant with these fields."""
+    def _group(self, kind: Kind, fields: tuple[int, ...], at: int) -> tuple[Name, ...]:
         if kind is Kind.INDUCTIVE:
-            return self.names(fields[3], at)
+            return self._name_list(fields[3], at)
         if kind is Kind.CONSTRUCTOR:
             return (self.name(fields[1], at),)
-        return self.names(fields[1], at) if kind is Kind.RECURSOR else ()
+        return self._name_list(fields[1], at) if kind is Kind.RECURSOR else ()
 
     def _hints(self, pointer: int, parent: int) -> int:
-        _, tag, _, scalars = self.region.constructor(pointer, parent)
+        _, tag, _, scalars = self._region.constructor(pointer, parent)
         if tag in (0, 1):
             return tag
         if tag != 2 or len(scalars) < 4:
@@ -213,7 +211,7 @@ _LEVELS: Shapes = {
     **shape(0, 0, 8, 0, 0), **shape(1, 1, 8, 0, 1), **shape(2, 2, 8, 0, 2), **shape(3, 2, 8, 0, 2),
     **shape(_LEVEL_PARAM, 1, 8, 0, 0),
 }  # fmt: skip
-SHAPES: Shapes = {
+_SHAPES: Shapes = {
     **shape(BVAR, 1, 8, 0, 0), **shape(SORT, 1, 8, 0, 0), **shape(CONST, 2, 8, 0, 0), **shape(APP, 2, 8, 0, 2),
     **shape(LAM, 3, 9, 1, 3), **shape(PI, 3, 9, 1, 3), **shape(LET, 4, 9, 1, 4), **shape(LIT, 1, 8, 0, 0),
     **shape(_MDATA, 2, 8, 1, 2), **shape(PROJ, 3, 8, 2, 3),

@@ -16,7 +16,7 @@ from lemma_store.tasks import Admit, Answer
 from lemma_store.terms import Terms
 from tests.lemma_store.forge import VERSION, Forge
 from tests.project.assembled import Assembled, compile_module, copy_project
-from tests.project.test_parts import BUILD, PROOF
+from tests.project.test_parts import BUILD, PROOF, certificate_of_a_team
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -136,12 +136,8 @@ def test_a_team_proves_an_open_theorem_on_an_imported_library(
     in_parts: Assembled, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     out, project = tmp_path / "run", ["--project", str(in_parts.folder)]
-    options = ["--team", "tactician:2", "--time", "60", "--out", str(out), "--json"]
-    code = run_command(["run", *project, "--theorem", "mirror_mirror", *options])
-    said = capsys.readouterr()
-    assert code == 0, said.err + said.out
+    certificate = certificate_of_a_team(in_parts, out, capsys)
 
-    (certificate,) = out.rglob("certificate.json")
     assert json.loads(certificate.read_text())["basis"] == "imported"
     code = run_command(["verify", str(out), *project])
     said = capsys.readouterr().out

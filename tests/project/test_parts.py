@@ -76,17 +76,23 @@ def test_a_file_that_imports_modules_in_parts_is_verified(
         assert f"proved: {theorem}" in out
 
 
+def certificate_of_a_team(project: Assembled, out: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """The certificate of the project's `mirror_mirror`, which a team proves from the command line."""
+    options = ["--team", "tactician:2", "--time", "60", "--out", str(out), "--json"]
+    code = run_command(["run", "--project", str(project.folder), "--theorem", "mirror_mirror", *options])
+    said = capsys.readouterr()
+    assert code == 0, said.err + said.out
+    (certificate,) = out.rglob("certificate.json")
+    return certificate
+
+
 @pytest.mark.slow
 def test_a_team_proves_an_open_theorem_on_modules_in_parts(
     in_parts: Assembled, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     out, project = tmp_path / "run", ["--project", str(in_parts.folder)]
-    options = ["--team", "tactician:2", "--time", "60", "--out", str(out), "--json"]
-    code = run_command(["run", *project, "--theorem", "mirror_mirror", *options])
-    said = capsys.readouterr()
-    assert code == 0, said.err + said.out
+    certificate = certificate_of_a_team(in_parts, out, capsys)
 
-    (certificate,) = out.rglob("certificate.json")
     assert json.loads(certificate.read_text())["library"].startswith("project-")
     assert run_command(["verify", str(out), *project]) == 0, capsys.readouterr().out
 
