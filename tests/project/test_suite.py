@@ -22,6 +22,11 @@ end Proj
 """
 
 
+@pytest.fixture(autouse=True)
+def _on_path(assembled: Assembled, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", assembled.path)
+
+
 @pytest.fixture
 def more(tmp_path: Path) -> Path:
     path = tmp_path / "More.lean"
