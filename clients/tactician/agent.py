@@ -99,8 +99,8 @@ class Agent:
     async def _refute(self) -> None:
         """Look for values that make the target false, for the agent's share of the time."""
         self._refuter = self._refuter or Refuter(self._desk, narrows_first=self._strategy.narrows_first)
-        elapsed = anyio.current_time() - self._began
-        allowed = self._strategy.refutes_first_s + self._strategy.refutes_share * elapsed
+        late_s = max(0.0, anyio.current_time() - self._began - self._strategy.refutes_after_s)
+        allowed = self._strategy.refutes_first_s + self._strategy.refutes_share * late_s
         if not self._refuter.is_done and self._refuter.spent_s < allowed:
             await self._refuter.step()
 

@@ -21,9 +21,13 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     explores_after_s: float = 6.0
     """When it begins to explore; only one member of a team should begin at once."""
 
-    refutes_first_s: float = 0.1
+    refutes_first_s: float = 0.0
     refutes_share: float = 0.04
-    """Time for values that make the target false: at first, and of all time that goes by."""
+    refutes_after_s: float = 20.0
+    """Processor time for values that make the target false: at first, and of the time that goes by after a while.
+
+    What most false statements need is found at once; who has not proved the target soon doubts it more.
+    """
 
     narrows_first: bool = False
     """Whether large values of one shape are looked for before all small ones."""
@@ -65,8 +69,9 @@ STRATEGIES = {
     "generaliser": Strategy(
         name="generaliser",
         order=("parts", "split", "target", "conditions"),
-        refutes_first_s=3.0,
-        refutes_share=0.2,
+        refutes_first_s=0.1,
+        refutes_share=0.15,
+        refutes_after_s=3.0,
         narrows_first=True,
         approach="definitions first, then generalise what is left",
         simp_order=("none", "newest", "all"),
@@ -74,8 +79,9 @@ STRATEGIES = {
     "tester": Strategy(
         name="tester",
         order=("conditions", "parts", "target", "explore"),
-        refutes_first_s=6.0,
-        refutes_share=0.3,
+        refutes_first_s=0.1,
+        refutes_share=0.05,
+        refutes_after_s=3.0,
         approach="test on values, then random halves of the lemmas",
         simp_order=("half", "star", "none"),
     ),
