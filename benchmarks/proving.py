@@ -6,7 +6,9 @@
 Prints one JSON object. Every problem is solved by the team and by one agent, one after the other, on servers of their
 own. Lean's share of the CPU time is that of the fork servers and judges with all that they started; the server's is
 that of the daemon and its store. Processes are looked at five times a second, so what a process used after the last
-look is missing. On a machine with other load, times and shares of the wall clock say little.
+look is missing. How many cores run Lean is what Lean's processes used between two looks, over the time between them; all
+cores run it at least for the part of that time by which this exceeds all cores but one. On a machine with other load,
+times and shares of the wall clock say little.
 """
 
 import argparse
@@ -14,8 +16,11 @@ import json
 import os
 import statistics
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 import psutil
@@ -31,6 +36,15 @@ from scenarios.lean.suite_tasks import find_tasks
 
 LOOK_S = 0.2
 KINDS = {"forkserver": "lean", "judge_process": "lean", "valkey": "store", "clients.tactician": "agents"}
+Key = tuple[int, float, str]
+"""Process id, when it began, kind. A fork server and all that it forks are one."""
+
+
+class Look(NamedTuple):
+    """What Lean had used when its processes were looked at."""
+
+    at: float
+    lean_s: float
 
 
 class CpuTime:
@@ -38,27 +52,33 @@ class CpuTime:
 
     def __init__(self, root: int) -> None:
         self._root = psutil.Process(root)
-        self._seen: dict[tuple[int, float], tuple[str, float]] = {}
+        self._used: dict[Key, float] = {}
+        self.looks: list[Look] = []
 
     def look(self) -> None:
         """Note what each process, and what it started and outlived, has used until now."""
-        for process in self._root.children(recursive=True):
+        families: dict[int, Key] = {}
+        used: Counter[Key] = Counter()
+        for process in self._root.children(recursive=True):  # parents come before their children
             try:
                 words, times, born = " ".join(process.cmdline()), process.cpu_times(), process.create_time()
-                kind = next((kind for word, kind in KINDS.items() if word in words), "daemon")
+                parent = process.ppid()
             except psutil.Error:
                 continue
-            used = times.user + times.system
-            if kind == "lean":  # their children live for one check or judgement and are looked at through them
-                if not any(word in words for word in KINDS):
-                    continue
-                used += times.children_user + times.children_system
-            self._seen[process.pid, born] = (kind, used)
+            kind = next((kind for word, kind in KINDS.items() if word in words), "daemon")
+            own = times.user + times.system
+            if kind == "lean":  # a fork's use passes to its parent when it ends
+                key = families[process.pid] = families.get(parent, (process.pid, born, kind))
+                used[key] += own + times.children_user + times.children_system
+            else:
+                used[process.pid, born, kind] = own
+        self._used.update(used)
+        self.looks.append(Look(time.time(), self.seconds()["lean"]))
 
     def seconds(self) -> dict[str, float]:
         """CPU seconds by kind."""
         kinds = ("lean", "daemon", "store", "agents")
-        return {kind: round(sum(used for one, used in self._seen.values() if one == kind), 2) for kind in kinds}
+        return {kind: round(sum(used for key, used in self._used.items() if key[2] == kind), 2) for kind in kinds}
 
 
 async def solve(order: SuiteOrder, folder: SuiteFolder) -> dict[str, float]:

@@ -101,8 +101,7 @@ class Agent:
         self._refuter = self._refuter or Refuter(self._desk, narrows_first=self._strategy.narrows_first)
         late_s = max(0.0, anyio.current_time() - self._began - self._strategy.refutes_after_s)
         allowed = self._strategy.refutes_first_s + self._strategy.refutes_share * late_s
-        if not self._refuter.is_done and self._refuter.spent_s < allowed:
-            await self._refuter.step()
+        await self._refuter.step(allowed_s=allowed)
 
     # -- the target -------------------------------------------------------------------------------
 

@@ -15,7 +15,9 @@ from .narrowing import Counterexample, Narrowing, counterexample
 from .statements import Statement
 
 LOG = structlog.get_logger()
-SLICE_S = 0.1
+TURN_S = 0.3
+"""Processor time of one turn at most; a single slice of a search takes less."""
+
 PREFERENCE = 3
 """Turns of the first search for one of the other."""
 
@@ -29,6 +31,7 @@ class Refuter:
     def __init__(self, desk: Desk, *, narrows_first: bool = False) -> None:
         self._desk = desk
         self._failures = 0
+        self._turn = 0
         self.spent_s = 0.0
         """Processor time."""
         statement = desk.knowledge.root.statement
@@ -38,32 +41,26 @@ class Refuter:
         if narrows_first:
             self._searches.reverse()
 
-    async def step(self) -> None:
-        """One slice; raises EpisodeOver when the target is refuted."""
-        found = self._slice()
-        if found is not None and not await self._desk.refute(self._desk.knowledge.root, found.values):
-            LOG.warning("refutation_failed", values=found.readable)
-            self._failures += 1
-            if self._failures >= MOST_FAILURES:
-                self._searches = []
-
-    @property
-    def is_done(self) -> bool:
-        """Whether nothing is left to look at."""
-        return not self._searches
+    async def step(self, *, allowed_s: float) -> None:
+        """Search until so much time was spent in all, or for a turn; raises EpisodeOver when the target is refuted."""
+        end = min(allowed_s, self.spent_s + TURN_S)
+        while self._searches and self.spent_s < end:
+            found = self._slice()
+            if found is not None and not await self._desk.refute(self._desk.knowledge.root, found.values):
+                LOG.warning("refutation_failed", values=found.readable)
+                self._failures += 1
+                if self._failures >= MOST_FAILURES:
+                    self._searches = []
 
     def _slice(self) -> Counterexample | None:
+        """One slice of the search whose turn it is."""
         began = time.process_time()
+        self._turn += 1
+        search = self._searches[0 if self._turn % (PREFERENCE + 1) else -1]
         try:
-            while self._searches and time.process_time() < began + SLICE_S:
-                for search in (*self._searches[:1] * PREFERENCE, *self._searches[1:]):
-                    try:
-                        found = next(search)
-                    except (StopIteration, Undefined):
-                        self._searches = [one for one in self._searches if one is not search]
-                        break
-                    if found is not None:
-                        return found
+            return next(search)
+        except (StopIteration, Undefined):
+            self._searches.remove(search)
             return None
         finally:
             self.spent_s += time.process_time() - began

@@ -69,7 +69,7 @@ STRATEGIES = {
     "generaliser": Strategy(
         name="generaliser",
         order=("parts", "split", "target", "conditions"),
-        refutes_first_s=0.1,
+        refutes_first_s=0.05,
         refutes_share=0.15,
         refutes_after_s=3.0,
         narrows_first=True,
@@ -79,7 +79,7 @@ STRATEGIES = {
     "tester": Strategy(
         name="tester",
         order=("conditions", "parts", "target", "explore"),
-        refutes_first_s=0.1,
+        refutes_first_s=0.05,
         refutes_share=0.05,
         refutes_after_s=3.0,
         approach="test on values, then random halves of the lemmas",
