@@ -65,6 +65,8 @@ class CpuTime:
                 parent = process.ppid()
             except psutil.Error:
                 continue
+            if not words:  # it has ended, and is looked at through its parent from now on
+                continue
             kind = next((kind for word, kind in KINDS.items() if word in words), "daemon")
             own = times.user + times.system
             if kind == "lean":  # a fork's use passes to its parent when it ends

@@ -6,7 +6,7 @@ import anyio
 import structlog
 
 from .attacking import Attacker
-from .desk import Desk, EpisodeOver, Lease
+from .desk import Desk, EpisodeOver, Lease, opened_note
 from .evaluation import Undefined, find_witness
 from .exploring import Explorer
 from .goals import Goal
@@ -185,11 +185,13 @@ class Agent:
 
     async def _work(self, part: Part, lease: Lease) -> bool:
         """A few attempts; then what is left goes back to the plan. False when everything was tried before."""
+        self._splitter.leave_to(lease.opened_with, part.node)
         hint = self._attacker.hint(part)
         if hint is not None and await self._attacker.follow(hint, part, lease=lease):
             return True
         if "split" in self._strategy.order and await self._splitter.split_at_once(part):
-            await self._desk.release(lease, outcome="split", note="follows from parts that look easy")
+            note = self._told("follows from parts that look easy", part)
+            await self._desk.release(lease, outcome="split", note=note)
             self._stand_back()
             return True
         goals: tuple[Goal, ...] = ()
@@ -207,11 +209,15 @@ class Agent:
             count = await self._splitter.open_up(part, goals, last)
         if count:
             self._stand_back()
-        note = _note(goals, count) if tries else "nothing new to try"
+        note = self._told(_note(goals, count) if tries else "nothing new to try", part)
         await self._desk.release(lease, outcome="split" if count else "stuck", note=note)
         if not tries:
             self._nothing_free_at = self._desk.version
         return tries > 0
+
+    def _told(self, note: str, part: Part) -> str:
+        count = self._splitter.opened_with(part.node)
+        return note if count < 0 else f"{opened_note(count)}; {note}"
 
     # -- exploration ------------------------------------------------------------------------------
 

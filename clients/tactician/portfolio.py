@@ -38,5 +38,10 @@ def on_its_own(strategy: Strategy) -> Strategy:
     """The strategy of an agent that has nobody to leave anything to: all activities, none of them late."""
     missing = tuple(activity for activity in ACTIVITIES if activity not in strategy.order)
     return msgspec.structs.replace(
-        strategy, order=strategy.order + missing, explores_after_s=0.0, refutes_first_s=0.05, refutes_after_s=0.0
+        strategy,
+        order=strategy.order + missing,
+        explores_after_s=0.0,
+        refutes_first_s=0.05,
+        refutes_share=max(strategy.refutes_share, 0.04),
+        refutes_after_s=0.0,
     )

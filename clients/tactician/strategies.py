@@ -22,7 +22,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """When it begins to explore; only one member of a team should begin at once."""
 
     refutes_first_s: float = 0.0
-    refutes_share: float = 0.04
+    refutes_share: float = 0.005
     refutes_after_s: float = 20.0
     """Processor time for values that make the target false: at first, and of the time that goes by after a while.
 
@@ -70,7 +70,7 @@ STRATEGIES = {
         name="generaliser",
         order=("parts", "split", "target", "conditions"),
         refutes_first_s=0.05,
-        refutes_share=0.15,
+        refutes_share=0.12,
         refutes_after_s=3.0,
         narrows_first=True,
         approach="definitions first, then generalise what is left",
@@ -80,7 +80,7 @@ STRATEGIES = {
         name="tester",
         order=("conditions", "parts", "target", "explore"),
         refutes_first_s=0.05,
-        refutes_share=0.05,
+        refutes_share=0.03,
         refutes_after_s=3.0,
         approach="test on values, then random halves of the lemmas",
         simp_order=("half", "star", "none"),
