@@ -5,19 +5,21 @@
 
 Prints one JSON object. Every problem is solved by the team and by one agent, one after the other, on servers of their
 own. Lean's share of the CPU time is that of the fork servers and judges with all that they started; the server's is
-that of the daemon and its store. Processes are looked at five times a second, so what a process used after the last
-look is missing. How many cores run Lean is what Lean's processes used between two looks, over the time between them; all
-cores run it at least for the part of that time by which this exceeds all cores but one. On a machine with other load,
+that of the daemon and its store; the agents' is mostly search, which a model does elsewhere, so what the server costs
+is also told beside Lean alone. Processes are looked at five times a second, so what a process used after the last look
+is missing. How many cores run Lean between two looks is what Lean's processes used over the time between them; all
+cores run it at least in the part of that time by which this exceeds all cores but one. On a machine with other load,
 times and shares of the wall clock say little.
 """
 
 import argparse
+import itertools
 import json
 import os
 import statistics
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -28,13 +30,14 @@ import psutil
 from adapter_server.logs import configure_logs
 from bus.messages import Event
 from bus.records import Caps, EpisodeRecord, Task
-from scenarios.lean.episode_facts import busy_together, interval, proved_ms
+from scenarios.lean.episode_facts import interval, proved_ms
 from scenarios.lean.measured_episode import EpisodePlan, Station, measured
 from scenarios.lean.suite import station
 from scenarios.lean.suite_folder import SuiteFolder, SuiteOrder, slug
 from scenarios.lean.suite_tasks import find_tasks
 
 LOOK_S = 0.2
+CORES = len(os.sched_getaffinity(0))
 KINDS = {"forkserver": "lean", "judge_process": "lean", "valkey": "store", "clients.tactician": "agents"}
 Key = tuple[int, float, str]
 """Process id, when it began, kind. A fork server and all that it forks are one."""
@@ -58,7 +61,7 @@ class CpuTime:
     def look(self) -> None:
         """Note what each process, and what it started and outlived, has used until now."""
         families: dict[int, Key] = {}
-        used: Counter[Key] = Counter()
+        used: dict[Key, float] = defaultdict(float)
         for process in self._root.children(recursive=True):  # parents come before their children
             try:
                 words, times, born = " ".join(process.cmdline()), process.cpu_times(), process.create_time()
@@ -83,8 +86,8 @@ class CpuTime:
         return {kind: round(sum(used for key, used in self._used.items() if key[2] == kind), 2) for kind in kinds}
 
 
-async def solve(order: SuiteOrder, folder: SuiteFolder) -> dict[str, float]:
-    """Let a team solve every problem; return the CPU seconds by kind of process."""
+async def solve(order: SuiteOrder, folder: SuiteFolder) -> CpuTime:
+    """Let a team solve every problem; return what its processes used."""
     cpu = CpuTime(os.getpid())
 
     async def look() -> None:
@@ -101,7 +104,7 @@ async def solve(order: SuiteOrder, folder: SuiteFolder) -> dict[str, float]:
             await one(task, order, folder, place)
         cpu.look()
         looking.cancel_scope.cancel()
-    return cpu.seconds()
+    return cpu
 
 
 async def one(task: Task, order: SuiteOrder, folder: SuiteFolder, place: Station) -> None:
@@ -110,33 +113,47 @@ async def one(task: Task, order: SuiteOrder, folder: SuiteFolder, place: Station
     folder.save_record(await measured(plan, place, name=slug(task.id), kept=folder.kept(task.id)))
 
 
-def both_share(episodes: Sequence[Sequence[Event]]) -> float | None:
-    """Share of the time from the first check to the proof, or to the last check, in which two or more checks ran."""
-    together = whole = 0.0
-    for events in episodes:
+class Cores(NamedTuple):
+    """Lean's use of the cores, from the first check of each problem to its proof, or to its last check."""
+
+    wall_s: float = 0.0
+    lean_s: float = 0.0
+    all_s: float = 0.0
+    """Time in which all cores ran Lean, at least."""
+
+    def add(self, events: Sequence[Event], looks: Sequence[Look]) -> "Cores":
+        """With one more problem."""
         spans = [interval(event) for event in events if event.kind == "check_finished"]
         if not spans:
-            continue
+            return self
+        begin = min(start for start, _ in spans)
         end = (proved_ms(events) or 1000 * max(stop for _, stop in spans)) / 1000
-        spans = [(start, min(stop, end)) for start, stop in spans if start < end]
-        whole += end - min(start for start, _ in spans)
-        together += busy_together(spans)
-    return round(together / whole, 3) if whole else None
+        wall_s, lean_s, all_s = self
+        for one, other in itertools.pairwise(looks):
+            within = min(end, other.at) - max(begin, one.at)
+            if within > 0:
+                cores = (other.lean_s - one.lean_s) / (other.at - one.at)
+                wall_s += within
+                lean_s += cores * within
+                all_s += max(0.0, cores - (CORES - 1)) * within
+        return Cores(wall_s, lean_s, all_s)
 
 
-def numbers(records: Sequence[EpisodeRecord], cpu: dict[str, float], both: float | None) -> dict[str, object]:
+def numbers(records: Sequence[EpisodeRecord], cpu: CpuTime, cores: Cores) -> dict[str, object]:
     """What one team did."""
     checks = sum(record.spent.checks for record in records)
     useful = sum(record.counters.get("useful_checks", 0) for record in records)
-    total = sum(cpu.values())
-    shares = {kind: round(seconds / total, 3) for kind, seconds in cpu.items()} if total else {}
+    used = cpu.seconds()
+    total, without_agents = sum(used.values()), sum(used.values()) - used["agents"]
     return {
         "solved": sum(record.outcome == "solved" for record in records),
         "checks": checks,
         "useful_share": round(useful / checks, 3) if checks else None,
-        "two_checks_at_once_share": both,
-        "cpu_s": cpu,
-        "cpu_shares": shares,
+        "lean_cores": round(cores.lean_s / cores.wall_s, 2) if cores.wall_s else None,
+        "all_cores_share_at_least": round(cores.all_s / cores.wall_s, 3) if cores.wall_s else None,
+        "cpu_s": used,
+        "cpu_shares": {kind: round(seconds / total, 3) for kind, seconds in used.items()} if total else {},
+        "server_beside_lean_share": round(1 - used["lean"] / without_agents, 3) if without_agents else None,
     }
 
 
@@ -161,8 +178,10 @@ async def measure(tasks: list[Task], team: str, caps: Caps, adapter: str, root: 
         cpu = await solve(order, folder)
         records = folder.records(order.tasks)
         found[name] = [records[task.id] for task in tasks]
-        events = [events for task in tasks for events in folder.events(task.id)]
-        result[name] = numbers(found[name], cpu, both_share(events))
+        cores = Cores()
+        for events in (events for task in tasks for events in folder.events(task.id)):
+            cores = cores.add(events, cpu.looks)
+        result[name] = numbers(found[name], cpu, cores)
     return result | {"checks_to_proof_team_by_single": ratio(found["team"], found["single"])}
 
 

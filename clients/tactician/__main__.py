@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 import threading
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -23,9 +22,6 @@ from .session import connect
 from .strategies import strategy_for
 
 LOG = structlog.get_logger()
-PRIORITY = 10
-"""How far below others an agent's process stands; 0 is the usual priority, 19 the lowest."""
-
 PATIENCE_S = 60.0
 """How long a server may be away before the agent gives up."""
 
@@ -70,17 +66,6 @@ async def work(environment: dict[str, str]) -> int:
         pause_s = min(pause_s * 2, 5.0)
 
 
-def _leave_cores_to_lean() -> None:
-    """Search in the time that checks leave: what others wait for comes first.
-
-    Where the kernel shares the cores among sessions, a process's own priority counts only within its session.
-    """
-    os.nice(PRIORITY)
-    if os.getsid(0) == os.getpid():
-        with suppress(OSError):
-            Path("/proc/self/autogroup").write_text(str(PRIORITY))
-
-
 def _end_with_launcher() -> None:
     """Wait for the end of standard input, which comes when the launching process is gone."""
     while os.read(0, 4096):
@@ -92,7 +77,6 @@ def main() -> int:
     """Read the environment and work; 2 when it is incomplete."""
     if os.environ.get("ADAPTER_LIFELINE") == "stdin":
         threading.Thread(target=_end_with_launcher, daemon=True).start()
-    _leave_cores_to_lean()
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.DEBUG if os.environ.get("ADAPTER_DEBUG") else logging.INFO

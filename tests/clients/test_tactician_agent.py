@@ -24,6 +24,8 @@ class Adapter:
         self._accepts = accepts
         self._refuses_everything = refuses_everything
         self._held: set[str] = set()
+        self.attempts: list[Mapping[str, Any]] = []
+        """What others tried on the target."""
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
         self.calls.append((tool, arguments))
@@ -45,12 +47,13 @@ class Adapter:
 
     def _claim(self, arguments: Mapping[str, Any]) -> Reply:
         if arguments["action"] == "release":
+            self.attempts.append({"agent": "ada", "outcome": arguments["outcome"], "note": arguments["note"]})
             self._held.discard(arguments["node"])
             return self._reply({})
         if "n0" in self._held:
             return self._reply({"node": None})
         self._held.add("n0")
-        return self._reply({"node": "n0", "name": "t", "statement": REV_REV, "fence": 1})
+        return self._reply({"node": "n0", "name": "t", "statement": REV_REV, "fence": 1, "attempts": self.attempts})
 
     def _check(self, arguments: Mapping[str, Any]) -> Reply:
         for text in self._accepts:
@@ -125,6 +128,18 @@ async def test_the_splitter_puts_the_calculated_lemma_on_the_plan() -> None:
     assert split["parent"] == "n0"
     assert [child["statement"] for child in split["children"]] == [REV_APPEND_ONE]
     assert split["children"][0]["name"] in split["glue"]
+
+
+async def test_what_another_has_calculated_with_the_same_rules_is_not_calculated_again() -> None:
+    first, second = Adapter(), Adapter()
+    with anyio.move_on_after(2):
+        await agent_for(first).run()
+    second.attempts = first.attempts[:1]
+    with anyio.move_on_after(2):
+        await agent_for(second).run()
+    assert [item["action"] for item in first.used("plan")].count("split") == 1
+    assert "opened up with 0 rules" in first.attempts[0]["note"]
+    assert "split" not in [item["action"] for item in second.used("plan")]
 
 
 async def test_an_agent_goes_on_when_every_call_is_refused() -> None:

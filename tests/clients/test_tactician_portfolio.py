@@ -34,4 +34,4 @@ def test_an_agent_on_its_own_leaves_nothing_to_others() -> None:
         alone = on_its_own(strategy)
         assert set(alone.order) == set(ACTIVITIES)
         assert alone.order[: len(strategy.order)] == strategy.order
-        assert alone.explores_after_s == 0.0
+        assert alone.explores_after_s == alone.refutes_after_s == 0.0

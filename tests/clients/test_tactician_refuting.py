@@ -10,9 +10,10 @@ from clients.tactician.compiling import Undefined
 from clients.tactician.desk import Desk
 from clients.tactician.enumeration import Enumeration
 from clients.tactician.narrowing import Counterexample, Narrowing
+from clients.tactician.portfolio import on_its_own
 from clients.tactician.refuting import at_values
 from clients.tactician.session import Facts, Reply
-from clients.tactician.strategies import STRATEGIES
+from clients.tactician.strategies import STRATEGIES, Strategy
 
 from .problems import LE_TOTAL, LISTS, NUMBERS, REV_REV, knowledge
 
@@ -102,11 +103,29 @@ class Refutable:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(("accepts", "count"), [("witness", 1), ("decide +kernel", 2)])
-async def test_an_agent_has_the_kernel_refute_a_false_target_and_stops(accepts: str, count: int) -> None:
+@pytest.mark.parametrize(
+    ("accepts", "count", "strategy"),
+    [
+        ("witness", 1, STRATEGIES["tester"]),
+        ("witness", 1, STRATEGIES["generaliser"]),
+        ("decide +kernel", 2, STRATEGIES["tester"]),
+        ("witness", 1, on_its_own(STRATEGIES["splitter"])),
+    ],
+)
+async def test_an_agent_has_the_kernel_refute_a_false_target_and_stops(
+    accepts: str, count: int, strategy: Strategy
+) -> None:
     adapter = Refutable(accepts=accepts)
     with anyio.fail_after(20):
-        agent = Agent(Desk(adapter, me="ada"), strategy=STRATEGIES["splitter"], seed=0)
+        agent = Agent(Desk(adapter, me="ada"), strategy=strategy, seed=0)
         assert await agent.run() == "the target is false"
     assert len(adapter.refutations) == count
     assert adapter.refutations[0]["evidence"] == "(lst.cons 0 lst.nil : lst Nat) (lst.cons 1 lst.nil : lst Nat)"
+
+
+@pytest.mark.anyio
+async def test_who_leaves_refuting_to_others_begins_with_a_proof() -> None:
+    adapter = Refutable(accepts="witness")
+    with anyio.move_on_after(2):
+        await Agent(Desk(adapter, me="ada"), strategy=STRATEGIES["prover"], seed=0).run()
+    assert not adapter.refutations
