@@ -185,7 +185,7 @@ class Agent:
 
     async def _work(self, part: Part, lease: Lease) -> bool:
         """A few attempts; then what is left goes back to the plan. False when everything was tried before."""
-        self._splitter.leave_to(lease.opened_with, part.node)
+        self._splitter.take_note(part.node, lease.opened_with)
         hint = self._attacker.hint(part)
         if hint is not None and await self._attacker.follow(hint, part, lease=lease):
             return True

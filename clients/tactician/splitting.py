@@ -34,10 +34,10 @@ class Splitter:
         """With how many rules ways to split a part were calculated last, here or by another; -1 when they were not."""
         return self._plans[node][0] if node in self._plans else -1
 
-    def leave_to(self, others: int, node: str) -> None:
-        """Another has looked with so many rules: with hardly more of them the same would be found."""
-        if others > self.opened_with(node):
-            self._plans[node] = (others, [])
+    def take_note(self, node: str, rules: int) -> None:
+        """Another has looked for ways with so many rules: with hardly more of them the same would be found."""
+        if rules > self.opened_with(node):
+            self._plans[node] = (rules, [])
 
     async def split_at_once(self, part: Part) -> bool:
         """Split without trying first, when parts can be calculated and rewriting proves every one of them."""

@@ -17,7 +17,7 @@ from adapter_server.embedded_store import StoreAddress
 from adapter_server.store_folder import find_binary, is_locked
 
 DAEMON = """
-import sys, anyio
+import signal, sys, anyio
 from redis.asyncio import Redis
 from adapter_server.embedded_store import open_store
 from adapter_server.logs import configure_logs
@@ -31,6 +31,7 @@ async def main():
         await anyio.sleep_forever()
 
 configure_logs(form="json")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it otherwise
 anyio.run(main)
 """
 
