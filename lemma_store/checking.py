@@ -1,6 +1,7 @@
 """Run one text through the pipeline: intake, elaboration in the sandbox, judgement, publication."""
 
 import contextlib
+import functools
 import re
 import tempfile
 import time
@@ -81,23 +82,27 @@ def footer(text: Text) -> str:
     return "\n" + "".join(line.format(at, name) for at, name in enumerate(text.definitions))
 
 
-async def check(
-    source: str, *, author: str, world: World, lean: ForkServer, judge: Judge, publication: Publication, limits: Limits
-) -> CheckReport:
+async def check(source: str, *, author: str, tools: Tools, publication: Publication) -> CheckReport:
     """Check every theorem of `source` and publish what the judge accepts.
 
     Declarations with errors are set aside and the rest is elaborated again, so honest neighbours are still judged.
+    The same text of several authors is checked once, and not again when Lean has refused it.
 
     Raises:
         UnsafeSource, TooLarge: intake refuses the text as a whole.
         StorageUnavailable: an accepted lemma could not be made durable; it counts as not accepted.
     """
     text = take_in(source)
-    run = await _elaborate(text, world=world, lean=lean, limits=limits)
+    run = functools.partial(_check, text, author=author, tools=tools, publication=publication)
+    return await tools.world.repeats.once((source, header(text, tools.world)[1]), run)
+
+
+async def _check(text: Text, *, author: str, tools: Tools, publication: Publication) -> CheckReport:
+    run = await _elaborate(text, tools)
     began = time.monotonic()
     verdicts = dict(run.failed)
     if run.text is not None and run.elaborated is not None:
-        outcome = await _judge(run, author=author, world=world, judge=judge, publication=publication, limits=limits)
+        outcome = await _judge(run, author=author, tools=tools, publication=publication)
         verdicts.update({verdict.name: verdict for verdict in outcome})
     for name in text.theorems:
         verdicts.setdefault(name, Verdict(name=name, outcome="rejected", reasons=("Lean compiled no such theorem",)))
@@ -108,15 +113,17 @@ async def check(
         goals=tuple(_goals(run.messages)),
         elaborate_ms=run.elaborate_ms,
         judge_ms=(time.monotonic() - began) * 1000,
+        is_lasting=run.text is None and all(verdict.outcome == "rejected" for verdict in ordered),
     )
 
 
-async def _elaborate(text: Text, *, world: World, lean: ForkServer, limits: Limits) -> _Run:
+async def _elaborate(text: Text, tools: Tools) -> _Run:
+    world, limits = tools.world, tools.limits
     head, imports = header(text, world)
     run = _Run(text=text, imports=imports)
     for number in range(_ROUNDS):
         assert run.text is not None
-        done = await lean.run(
+        done = await tools.lean.run(
             Elaboration(
                 source=(head + run.text.source + footer(run.text)).encode(),
                 lean_path=world.lean_path,
@@ -161,10 +168,8 @@ def _set_aside(run: _Run, errors: list[LeanMessage], *, with_users: bool) -> boo
     return run.text is not None
 
 
-async def _judge(
-    run: _Run, *, author: str, world: World, judge: Judge, publication: Publication, limits: Limits
-) -> list[Verdict]:
-    text, done = run.text, run.elaborated
+async def _judge(run: _Run, *, author: str, tools: Tools, publication: Publication) -> list[Verdict]:
+    text, done, world, judge = run.text, run.elaborated, tools.world, tools.judge
     assert text is not None
     assert done is not None
     if done.outcome != "finished" or done.exit_code != 0 or done.artifact is None:
@@ -183,7 +188,7 @@ async def _judge(
                 world=world.stamp,
                 folder=folder,
             )
-            answer = await judge.ask(task, limit_ms=limits.judge_ms + _JUDGE_MS_EACH * len(text.theorems))
+            answer = await judge.ask(task, limit_ms=tools.limits.judge_ms + _JUDGE_MS_EACH * len(text.theorems))
             if answer.status != "done":
                 return [_whole(name, answer) for name in text.theorems]
             with contextlib.suppress(Outdated):

@@ -95,10 +95,8 @@ class LemmaStore:
             StorageUnavailable: an accepted lemma could not be made durable.
         """
         world, judge = await self._get(episode)
-        return await checking.check(
-            source, author=author, world=world, lean=self._lean, judge=judge, publication=self._publication,
-            limits=self._limits,
-        )  # fmt: skip
+        tools = self._tools(world, judge)
+        return await checking.check(source, author=author, tools=tools, publication=self._publication)
 
     async def check_glue(
         self,

@@ -110,6 +110,11 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
 
     elaborate_ms: float = 0.0
     judge_ms: float = 0.0
+    is_lasting: bool = False
+    """Whether Lean refuses the text for as long as it imports the same lemmas."""
+
+    is_repeat: bool = False
+    """Nothing ran: the same text with the same lemmas was being checked, or had been refused."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from .lean.core_library import CoreLibrary
 from .lean.toolchain import Toolchain
 from .likeness import Likeness
 from .policy import POLICY_ID
+from .repeats import Repeats
 from .tasks import LEMMA_PREFIX, Admit, Hold
 from .types import Lemma, Problem
 
@@ -31,6 +32,7 @@ class World:
         self.publishing = anyio.Lock()
         self.opening = anyio.Lock()
         """Held while a judge starts."""
+        self.repeats = Repeats()
         self._by_id: dict[str, Lemma] = {}
         self._likeness = Likeness()
         self._by_name: dict[str, Lemma] = {}

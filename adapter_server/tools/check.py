@@ -68,6 +68,8 @@ async def _judge(
     with anyio.CancelScope(shield=True):
         closes |= await record_report(report, node=node, caller=caller, board=board, job=job)
     facts = _facts(report, closes, caller.policy.shown) | ({"stale": stale} if stale else {})
+    if report.is_repeat:
+        facts["checked_before"] = True
     if known := await _said_before(report, caller, lemma_store):
         facts["same_in_other_order"] = known
     return ToolReply(headline=_headline(report, closes), facts=facts, is_settled=_is_settled(report))
@@ -86,12 +88,17 @@ async def _said_before(report: CheckReport, caller: Caller, lemma_store: LemmaSt
 async def record_report(
     report: CheckReport, *, node: str | None, caller: Caller, board: Board, job: Job | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Tell the board what was accepted and that the check is over; returns lemma id → nodes that it closed."""
+    """Tell the board what was accepted and that the check is over; returns lemma id → nodes that it closed.
+
+    Where nothing ran, no check is told of, unless its author waits for that news.
+    """
     closes: dict[str, tuple[str, ...]] = {}
     for verdict in report.verdicts:
         if verdict.lemma is not None:
             recorded = await board.record_lemma(caller.episode, caller.agent, lemma_note(verdict.lemma))
             closes[verdict.lemma.id] = recorded.closed
+    if report.is_repeat and not (job and job.known_as):
+        return closes
     outcomes = [verdict.outcome for verdict in report.verdicts]
     await board.record_check(
         caller.episode,

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from bus.link import Link
+from bus.messages import EpisodeRef, EpisodeStatus
 from tests.adapter_server.conftest import APP_NIL, APP_NIL_PROOF, APPEND, Join, agent_client, open_episode, register
 
 pytestmark = pytest.mark.anyio
@@ -91,6 +92,19 @@ async def test_a_failed_check_shows_errors_with_positions_and_goals(team: Join) 
         assert reply.facts["verdicts"][0]["outcome"] == "rejected"
         assert reply.facts["errors"][0]["line"] >= 1
         assert "not accepted" in reply.headline
+
+
+async def test_a_text_that_was_refused_before_is_no_check_for_whoever_sends_it_again(
+    link: Link, join: Join, episode: str
+) -> None:
+    async with join("ada") as ada, join("bob") as bob:
+        source = "theorem wrong : ∀ (x : L), app x x = x := by\n  intro x\n  cases x <;> simp [app]\n"
+        first = await ada.ok("check", source=source)
+        again = await bob.ok("check", source=source)
+        status = await link.call("episode.status", EpisodeRef(episode=episode), EpisodeStatus)
+        assert "checked_before" not in first
+        assert again == first | {"ms": 0, "checked_before": True}
+        assert status.checks == 1
 
 
 async def test_honest_neighbours_of_a_failed_theorem_are_kept(team: Join) -> None:
