@@ -94,7 +94,7 @@ async def check(source: str, *, author: str, tools: Tools, publication: Publicat
     """
     text = take_in(source)
     run = functools.partial(_check, text, author=author, tools=tools, publication=publication)
-    return await tools.world.repeats.once((source, header(text, tools.world)[1]), run)
+    return await tools.world.repeats.once(source, header(text, tools.world)[1], run)
 
 
 async def _check(text: Text, *, author: str, tools: Tools, publication: Publication) -> CheckReport:

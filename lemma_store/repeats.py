@@ -1,5 +1,6 @@
 """The same text again: it is not checked twice at the same time, and not again once Lean has refused it."""
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
@@ -11,9 +12,6 @@ from .types import CheckReport
 REMEMBERED = 500
 REMEMBERED_BYTES = 32_768
 """What Lean says of a text may be long; a longer report is not kept, and its text checked anew."""
-
-Text = tuple[str, tuple[str, ...]]
-"""What an author wrote, and the modules that it imports: problem, library and the lemmas that it mentions."""
 
 
 class _Flight:
@@ -28,15 +26,23 @@ class Repeats:
     """What is known of texts without Lean, for one episode. Nothing but a lasting refusal is remembered."""
 
     def __init__(self) -> None:
-        self._refused: OrderedDict[Text, CheckReport] = OrderedDict()
-        self._flights: dict[Text, _Flight] = {}
+        self._refused: OrderedDict[bytes, CheckReport] = OrderedDict()
+        self._flights: dict[bytes, _Flight] = {}
 
-    async def once(self, text: Text, run: Callable[[], Awaitable[CheckReport]]) -> CheckReport:
+    async def once(
+        self, source: str, imports: tuple[str, ...], run: Callable[[], Awaitable[CheckReport]]
+    ) -> CheckReport:
         """The report on a text: a remembered one, that of a check under way, or that of `run`.
+
+        Args:
+            source: what an author wrote, to the letter.
+            imports: the modules that it imports: library, problem and the lemmas that it mentions.
+            run: checks it.
 
         Raises:
             Exception: what `run` raises. Who waited for a check that did not end runs it.
         """
+        text = hashlib.sha256("\0".join((source, *imports)).encode()).digest()
         while (report := self._refused.get(text)) is None and (flight := self._flights.get(text)) is not None:
             await flight.is_over.wait()
             if (report := flight.report) is not None:
@@ -52,7 +58,7 @@ class Repeats:
         self._remember(text, report)
         return report
 
-    def _remember(self, text: Text, report: CheckReport) -> None:
+    def _remember(self, text: bytes, report: CheckReport) -> None:
         if report.is_lasting and len(msgspec.json.encode(report)) <= REMEMBERED_BYTES:
             self._refused[text] = report
             if len(self._refused) > REMEMBERED:

@@ -90,11 +90,11 @@ async def test_who_waited_for_a_check_that_was_given_up_runs_it():
 
             async def give_up() -> None:
                 with first:
-                    await repeats.once(("text", ()), run)
+                    await repeats.once("text", (), run)
 
             tasks.start_soon(give_up)
             await began.wait()
-            tasks.start_soon(repeats.once, ("text", ()), run)
+            tasks.start_soon(repeats.once, "text", (), run)
             await anyio.lowlevel.checkpoint()
             first.cancel()
 
