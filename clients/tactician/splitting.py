@@ -35,9 +35,10 @@ class Splitter:
         return self._plans[node][0] if node in self._plans else -1
 
     def take_note(self, node: str, rules: int) -> None:
-        """Another has looked for ways with so many rules: with hardly more of them the same would be found."""
-        if rules > self.opened_with(node):
-            self._plans[node] = (rules, [])
+        """Another says to have looked for ways with so many rules: with hardly more of them the same would be found."""
+        known = min(rules, self._desk.knowledge.rewriter.count)
+        if known > self.opened_with(node):
+            self._plans[node] = (known, [])
 
     async def split_at_once(self, part: Part) -> bool:
         """Split without trying first, when parts can be calculated and rewriting proves every one of them."""
