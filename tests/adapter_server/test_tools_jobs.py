@@ -186,11 +186,11 @@ async def test_only_so_many_jobs_are_remembered(board: Board, monkeypatch: pytes
 
 @pytest.mark.slow
 async def test_jobs_over_a_kill_of_a_real_server(fresh_daemon: DaemonProcess) -> None:
-    texts = [f"theorem t{at} : ∀ (x : L), app x .nil = x := {APP_NIL_PROOF.partition(':= ')[2]}" for at in range(400)]
+    texts = [f"theorem t{at} : ∀ (x : L), app x .nil = x := {APP_NIL_PROOF.partition(':= ')[2]}" for at in range(800)]
     async with fresh_daemon.bus() as link:
         joined = await register(link, (await open_episode(link)).episode, "ada")
     async with agent_client(joined) as ada:
-        short = await ada.ok("check", source="\n".join(texts[:150]), wait_s=1)
+        short = await ada.ok("check", source="\n".join(texts[:400]), wait_s=1)
         done = await ada.ok("job", id=short["job"], wait_s=44)
         long = await ada.ok("check", source="\n".join(texts), wait_s=1)
     fresh_daemon.stop(signal.SIGKILL)
