@@ -93,12 +93,15 @@ async def check(source: str, *, author: str, tools: Tools, publication: Publicat
         StorageUnavailable: an accepted lemma could not be made durable; it counts as not accepted.
     """
     text = take_in(source)
-    run = functools.partial(_check, text, author=author, tools=tools, publication=publication)
-    return await tools.world.repeats.once(source, header(text, tools.world)[1], run)
+    head, imports = header(text, tools.world)
+    run = functools.partial(_check, text, head, imports, author=author, tools=tools, publication=publication)
+    return await tools.world.repeats.once(source, imports, run)
 
 
-async def _check(text: Text, *, author: str, tools: Tools, publication: Publication) -> CheckReport:
-    run = await _elaborate(text, tools)
+async def _check(
+    text: Text, head: str, imports: tuple[str, ...], *, author: str, tools: Tools, publication: Publication
+) -> CheckReport:
+    run = await _elaborate(text, head, imports, tools)
     began = time.monotonic()
     verdicts = dict(run.failed)
     if run.text is not None and run.elaborated is not None:
@@ -117,20 +120,18 @@ async def _check(text: Text, *, author: str, tools: Tools, publication: Publicat
     )
 
 
-async def _elaborate(text: Text, tools: Tools) -> _Run:
-    world, limits = tools.world, tools.limits
-    head, imports = header(text, world)
+async def _elaborate(text: Text, head: str, imports: tuple[str, ...], tools: Tools) -> _Run:
     run = _Run(text=text, imports=imports)
     for number in range(_ROUNDS):
         assert run.text is not None
         done = await tools.lean.run(
             Elaboration(
                 source=(head + run.text.source + footer(run.text)).encode(),
-                lean_path=world.lean_path,
+                lean_path=tools.world.lean_path,
                 module=_MODULE,
                 wants_artifact=True,
-                heartbeats=limits.heartbeats,
-                wall_ms=limits.wall_ms,
+                heartbeats=tools.limits.heartbeats,
+                wall_ms=tools.limits.wall_ms,
             )
         )
         run.elaborate_ms += done.wall_ms
@@ -138,7 +139,7 @@ async def _elaborate(text: Text, tools: Tools) -> _Run:
         known = {(message.line, message.column, message.text) for message in run.messages}
         run.messages += [message for message in said if (message.line, message.column, message.text) not in known]
         run.elaborated = done
-        if done.outcome != "finished" or done.exit_code == 0 or run.elaborate_ms > limits.wall_ms:
+        if done.outcome != "finished" or done.exit_code == 0 or run.elaborate_ms > tools.limits.wall_ms:
             break
         errors = [message for message in said if message.severity == "error"]
         if not _set_aside(run, errors, with_users=number >= _PRECISE_ROUNDS):
